@@ -1,0 +1,127 @@
+// swift-tools-version: 6.2
+// The one list of modules: what each is, where it lives, and what it may import.
+// `deploy/scripts/check-imports` holds every `import` line against this list.
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+func shared(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: settings)
+}
+
+func service(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Services/\(name)", swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)",
+    swiftSettings: settings)
+}
+
+func library(_ name: String, pkgConfig: String, debian: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Shared/CLibraries/\(name)", pkgConfig: pkgConfig,
+    providers: [.apt([debian])])
+}
+
+func shim(_ name: String, links: [String] = []) -> Target {
+  .target(
+    name: name, path: "Shared/CLibraries/\(name)",
+    linkerSettings: links.map { .linkedLibrary($0) })
+}
+
+let package = Package(
+  name: "purser",
+  products: [
+    .executable(name: "order-service", targets: ["order-service"]),
+    .executable(name: "verify-service", targets: ["verify-service"]),
+    .executable(name: "entitlement-service", targets: ["entitlement-service"]),
+    .executable(name: "app-store-simulator", targets: ["app-store-simulator"]),
+    .executable(name: "purser", targets: ["purser"]),
+  ],
+  targets: [
+    // C libraries of the distribution. Each is imported by exactly one Swift module.
+    library("CRdkafka", pkgConfig: "rdkafka", debian: "librdkafka-dev"),
+    library("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
+    library("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
+    shim("CMicrohttpd", links: ["microhttpd"]),
+    shim("CCurl", links: ["curl"]),
+    shim("CPlatform"),
+
+    // Pure values and rules.
+    shared("Events"),
+    shared("Catalog"),
+
+    // One wrapper per C library: bytes in, bytes out.
+    shared("ServiceRuntime", ["CPlatform"]),
+    shared("Cryptography", ["COpenSSL"]),
+    shared("Kafka", ["CRdkafka", "ServiceRuntime"]),
+    shared("SQLite", ["CSQLite", "ServiceRuntime"]),
+    shared("HTTPServer", ["CMicrohttpd", "ServiceRuntime", "Cryptography"]),
+    shared("HTTPClient", ["CCurl", "ServiceRuntime"]),
+
+    // What Purser is made of.
+    shared("AppStore", ["Cryptography", "HTTPClient"]),
+    shared("Pipeline", ["Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
+
+    // The executables.
+    service(
+      "order-service",
+      [
+        "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
+        "ServiceRuntime",
+      ]),
+    service(
+      "verify-service",
+      [
+        "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "SQLite", "ServiceRuntime",
+      ]),
+    service(
+      "entitlement-service",
+      [
+        "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
+        "ServiceRuntime",
+      ]),
+    service(
+      "app-store-simulator",
+      ["AppStore", "Catalog", "Cryptography", "HTTPServer", "HTTPClient", "ServiceRuntime"]),
+    service("purser", ["Events", "Catalog", "HTTPClient", "Kafka", "Pipeline", "ServiceRuntime"]),
+
+    // Tests: a target per module, then the whole way with real processes.
+    .target(
+      name: "TestSupport",
+      dependencies: ["AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime"],
+      path: "Tests/TestSupport", swiftSettings: settings),
+    tests("EventsTests", ["Events"]),
+    tests("CatalogTests", ["Catalog"]),
+    tests("ServiceRuntimeTests", ["ServiceRuntime"]),
+    tests("CryptographyTests", ["Cryptography"]),
+    tests("KafkaTests", ["Kafka", "ServiceRuntime"]),
+    tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "ServiceRuntime"]),
+    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
+    tests("AppStoreTests", ["AppStore", "Cryptography"]),
+    tests(
+      "PipelineModuleTests",
+      ["Pipeline", "Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
+    tests("OrderServiceTests", ["order-service", "Events", "Catalog"]),
+    tests("VerifyServiceTests", ["verify-service", "Events", "AppStore"]),
+    tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
+    tests(
+      "PipelineTests",
+      [
+        "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore", "Cryptography",
+        "ServiceRuntime",
+      ]),
+  ]
+)

@@ -1,0 +1,4 @@
+@main
+struct SimulatorMain {
+  static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+struct EntitlementServiceMain {
+  static func main() {}
+}

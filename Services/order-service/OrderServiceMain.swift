@@ -1,0 +1,4 @@
+@main
+struct OrderServiceMain {
+  static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+struct PurserMain {
+  static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+struct VerifyServiceMain {
+  static func main() {}
+}

@@ -1,0 +1,3 @@
+#ifndef PURSER_CCURL_H
+#define PURSER_CCURL_H
+#endif

@@ -1,0 +1,3 @@
+#ifndef PURSER_CMICROHTTPD_H
+#define PURSER_CMICROHTTPD_H
+#endif

@@ -1,0 +1,9 @@
+#ifndef PURSER_CPLATFORM_H
+#define PURSER_CPLATFORM_H
+
+// What Swift's Glibc module does not show.
+
+/// Names the calling thread for debuggers, `top -H` and `/proc`. At most 15 bytes are kept.
+void purser_set_thread_name(const char *name);
+
+#endif

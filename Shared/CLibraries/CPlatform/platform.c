@@ -1,0 +1,11 @@
+#define _GNU_SOURCE
+#include "CPlatform.h"
+#include <pthread.h>
+#include <string.h>
+
+void purser_set_thread_name(const char *name) {
+  char kept[16];
+  strncpy(kept, name, sizeof kept - 1);
+  kept[sizeof kept - 1] = 0;
+  pthread_setname_np(pthread_self(), kept);
+}
