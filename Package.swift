@@ -100,7 +100,9 @@ let package = Package(
     // Tests: a target per module, then the whole way with real processes.
     .target(
       name: "TestSupport",
-      dependencies: ["AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime"],
+      dependencies: [
+        "AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime",
+      ],
       path: "Tests/TestSupport", swiftSettings: settings),
     tests("EventsTests", ["Events"]),
     tests("CatalogTests", ["Catalog"]),
