@@ -53,7 +53,7 @@ extension Catalog {
     }
   }
 
-  private static func contents(of path: String) throws(CatalogError) -> [UInt8] {
+  static func contents(of path: String) throws(CatalogError) -> [UInt8] {
     do {
       return [UInt8](try Data(contentsOf: URL(filePath: path)))
     } catch let error as CocoaError {
