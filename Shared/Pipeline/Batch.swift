@@ -56,7 +56,8 @@ struct Batch: Sendable {
         try WaitingRecords.isWaiting(
           change.transaction, topic: entry.record.topic, key: entry.record.key)
       {
-        try WaitingRecords.insert(change.transaction, entry.record, reason: "behind-a-failed-record")
+        try WaitingRecords.insert(
+          change.transaction, entry.record, reason: "behind-a-failed-record")
         result.waiting += 1
         continue
       }

@@ -27,7 +27,8 @@ public struct Change {
   ///   - traceparent: W3C trace context of the request behind it.
   /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
   public func publish(
-    _ topic: Topic, key: String, type: EventType, subject: String, revision: some CustomStringConvertible,
+    _ topic: Topic, key: String, type: EventType, subject: String,
+    revision: some CustomStringConvertible,
     _ payload: (any Encodable)?, traceparent: String? = nil
   ) throws {
     let headers = EventHeaders(

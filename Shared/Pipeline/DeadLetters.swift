@@ -12,7 +12,9 @@ enum DeadLetters {
     try insert(
       change, key: record.key, value: record.value, headers: record.headers, reason: reason,
       detail: detail,
-      origin: ["topic": record.topic, "partition": "\(record.partition)", "offset": "\(record.offset)"])
+      origin: [
+        "topic": record.topic, "partition": "\(record.partition)", "offset": "\(record.offset)",
+      ])
   }
 
   static func insert(

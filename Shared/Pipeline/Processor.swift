@@ -120,17 +120,7 @@ public final class Processor: Service {
     caughtUp.store(isRead(ends), ordering: .releasing)
 
     while !isStopping {
-      let records: [ReceivedRecord]
-      do {
-        records = try consumer.poll(maximum: Self.batchLimit, timeout: .milliseconds(500))
-        connected.store(true, ordering: .releasing)
-      } catch let error as KafkaError where error.isRetriable && !error.isFatal {
-        connected.store(false, ordering: .releasing)
-        metrics.pollFailures.add()
-        log.warning("the broker does not answer; trying again", ["error": LogValue(error)])
-        pausing.wait(atMost: .milliseconds(200))
-        continue
-      }
+      guard let records = try poll(consumer) else { continue }
       if !records.isEmpty, let id = process(records.map(decode)) {
         published.add(progress.positions, outboxID: id)
         if !isCaughtUp && isRead(ends) { caughtUp.store(true, ordering: .releasing) }
@@ -142,6 +132,22 @@ public final class Processor: Service {
           log.warning("positions could not be committed to Kafka", ["error": LogValue(error)])
         }
       }
+    }
+  }
+
+  /// The next records, none if there are none; nil when the broker does not answer.
+  private func poll(_ consumer: Consumer) throws -> [ReceivedRecord]? {
+    do {
+      let records = try consumer.poll(maximum: Self.batchLimit, timeout: .milliseconds(500))
+      connected.store(true, ordering: .releasing)
+      return records
+    } catch {
+      guard error.isRetriable && !error.isFatal else { throw error }
+      connected.store(false, ordering: .releasing)
+      metrics.pollFailures.add()
+      log.warning("the broker does not answer; trying again", ["error": LogValue(error)])
+      pausing.wait(atMost: .milliseconds(200))
+      return nil
     }
   }
 

@@ -1,3 +1,4 @@
+import Events
 public import Kafka
 public import ServiceRuntime
 import SQLite
@@ -190,7 +191,11 @@ public final class Relay: Service {
           wake.wait(atMost: .milliseconds(50))
           return rows.count
         }
-        if error.isRetriable || error.isFatal { tracker.failed(error) } else { tracker.refused(id, error) }
+        if error.isRetriable || error.isFatal {
+          tracker.failed(error)
+        } else {
+          tracker.refused(id, error)
+        }
         wake.signal()
       }
       sent = id
@@ -226,7 +231,9 @@ public final class Relay: Service {
 }
 
 extension Store {
-  /// The id of the newest outbox row ever inserted. Blocks: for threads of ours, and for `/metrics`.
+  /// The id of the newest outbox row ever inserted.
+  ///
+  /// Blocks: for threads of ours, and for `/metrics`.
   func newestOutboxID() throws -> Int64 {
     try readers.readAndWait { reader in try Outbox.newestID(reader) }
   }

@@ -50,7 +50,9 @@ public final class Store: Sendable {
     }
   }
 
-  /// Changes the store and blocks until COMMIT. Only for threads of ours.
+  /// Changes the store and blocks until COMMIT.
+  ///
+  /// Only for threads of ours.
   public func changeAndWait<Result: Sendable>(
     _ body: @escaping @Sendable (Change) throws -> Result
   ) throws -> Result {
