@@ -36,6 +36,12 @@ public struct PipelineSettings: Sendable {
     isClockShifted = clockFile != nil
     storePath = reader.text("\(prefix)_STORE", default: store, "the SQLite file of this service")
   }
+
+  /// A shifted clock may not decide about real money.
+  public func refuseShiftedClock(servesProduction: Bool, _ reader: inout SettingsReader) {
+    guard isClockShifted && servesProduction else { return }
+    reader.fault("PURSER_CLOCK_FILE", "is set, and an app serves Production; remove one of them")
+  }
 }
 
 /// The parts of a running pipeline, wired: store, relay, processor and timers of one service.
