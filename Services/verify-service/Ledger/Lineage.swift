@@ -1,6 +1,8 @@
 import Events
 
-/// All that the ledger knows of one lineage. Pure.
+/// All that the ledger knows of one lineage.
+///
+/// Pure values and rules.
 struct Lineage: Sendable, Equatable {
   let id: LineageID
   /// Nil before the first link.
@@ -21,8 +23,10 @@ struct Lineage: Sendable, Equatable {
     var hasChanged = false
   }
 
-  /// Takes in what a fact says: per transaction id the newest `signedDate` wins, and apart from it
-  /// per renewal info and status; ties by hash. An older transaction that is not known yet is
+  /// Takes in what a fact says, unless something newer is known.
+  ///
+  /// Per transaction id the newest `signedDate` wins, and apart from it per renewal info and status;
+  /// ties by hash. An older transaction that is not known yet is
   /// recorded in its place.
   mutating func merge(_ fact: FactContents) -> Merge {
     var merge = Merge()

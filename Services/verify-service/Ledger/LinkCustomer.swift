@@ -1,7 +1,9 @@
 import Catalog
 import Events
 
-/// Decides whose a lineage is. Pure: everything that the answer hangs on is a parameter.
+/// Decides whose a lineage is.
+///
+/// Pure: everything that the answer hangs on is a parameter.
 struct LinkCustomer: Sendable, Equatable {
   /// The lineage before the fact.
   var lineage: Lineage
