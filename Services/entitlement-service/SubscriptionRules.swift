@@ -61,7 +61,8 @@ extension Entitlements {
 extension LineageTransaction {
   /// Whether this is the upgrade that ended an earlier period: bought, not renewed, within it.
   ///
-  /// The earlier period counts no more then, whether or not `isUpgraded` was seen, nor when this is refunded.
+  /// The earlier period counts no more then, whether or not `isUpgraded` was seen, nor when this is
+  /// refunded.
   func replaces(_ earlier: LineageTransaction) -> Bool {
     guard transactionReason == "PURCHASE", transactionId != earlier.transactionId,
       let earlierEnd = earlier.expiresDate
