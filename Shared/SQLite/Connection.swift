@@ -22,32 +22,43 @@ public struct Connection: ~Copyable {
     let flags =
       mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let database = try Database(path: path, flags: flags)
-    // Another process, such as a backup, may hold the lock for a moment.
-    database.setBusyTimeout(milliseconds: 5000)
-    try database.control("PRAGMA foreign_keys = ON")
-    try database.control("PRAGMA trusted_schema = OFF")
-    try database.control("PRAGMA temp_store = MEMORY")
-    try database.control("PRAGMA cache_size = -16384")
-    if mode == .readWrite { try Self.prepareForWriting(database, path) }
+    // SQLite quietly falls back to reading when the file may not be written.
+    guard mode == .readOnly || !database.isReadOnly else {
+      throw SQLiteError(
+        code: .readOnly,
+        message: "the store \(path) cannot be written; give this process write permission")
+    }
+    do throws(SQLiteError) {
+      try Self.prepare(database)
+      if mode == .readWrite { try Self.prepareForWriting(database, path) }
+    } catch {
+      throw SQLiteError(
+        code: error.code, message: "cannot open the store \(path): \(error.message)",
+        sql: error.sql)
+    }
     self.database = database
   }
 
   init(_ database: Database) { self.database = database }
 
+  private static func prepare(_ database: Database) throws(SQLiteError) {
+    // Another process, such as a backup, may hold the lock for a moment.
+    database.setBusyTimeout(milliseconds: 5000)
+    try database.control("PRAGMA foreign_keys = ON")
+    try database.control("PRAGMA trusted_schema = OFF")
+    try database.control("PRAGMA temp_store = MEMORY")
+    // 16 MiB.
+    try database.control("PRAGMA cache_size = -16384")
+  }
+
   private static func prepareForWriting(_ database: Database, _ path: String)
     throws(SQLiteError)
   {
-    // SQLite quietly falls back to reading when the file may not be written.
-    guard !database.isReadOnly else {
-      throw SQLiteError(
-        code: .readOnly,
-        message: "the store \(path) cannot be written; give this process write permission")
-    }
     let mode = try database.controlValue("PRAGMA journal_mode = WAL")
     guard mode == .text("wal") || path == ":memory:" else {
       throw SQLiteError(
         code: .cannotOpen,
-        message: "the store \(path) cannot have a write-ahead log; put it on a local disk")
+        message: "it cannot have a write-ahead log; put it on a local disk")
     }
     try database.control("PRAGMA synchronous = FULL")
     // A log that one long reader made large shrinks again.

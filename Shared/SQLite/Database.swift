@@ -1,10 +1,14 @@
 import CSQLite
 
-/// Owns one `sqlite3` connection and its statements. Used by one thread from opening to closing.
+/// Owns one `sqlite3` connection and its statements.
+///
+/// Used by one thread from opening to closing.
 @safe final class Database {
   private let handle: OpaquePointer
   private let gate = StatementGate()
   private var cache = StatementCache(limit: 128)
+  /// Apart from the jobs' statements: a COMMIT that is kept here was compiled with the gate open.
+  private var controlCache = StatementCache(limit: 32)
 
   /// Opens a connection.
   ///
@@ -28,11 +32,13 @@ import CSQLite
 
   deinit {
     cache.removeAll()
+    controlCache.removeAll()
     unsafe sqlite3_close_v2(handle)
   }
 
-  /// Whether a transaction is open. SQLite itself rolls one back after some errors
-  /// (https://sqlite.org/c3ref/get_autocommit.html).
+  /// Whether a transaction is open.
+  ///
+  /// SQLite itself rolls one back after some errors (https://sqlite.org/c3ref/get_autocommit.html).
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// Whether the file could be opened for reading only.
@@ -114,14 +120,14 @@ import CSQLite
 
   private func start(_ sql: String, _ values: [(any Bindable)?]) throws(SQLiteError) -> Statement {
     let statement: Statement
-    if let kept = cache.take(sql) {
+    if let kept = gate.isOpen ? controlCache.take(sql) : cache.take(sql) {
       statement = kept
     } else {
       let (prepared, length) = try prepare(sql, persistent: true)
       guard let prepared, sql.utf8.dropFirst(length).allSatisfy(isBlankOrSemicolon) else {
         throw SQLiteError(code: .misuse, message: "exactly one statement is wanted", sql: sql)
       }
-      cache.keep(prepared)
+      if gate.isOpen { controlCache.keep(prepared) } else { cache.keep(prepared) }
       statement = prepared
     }
     guard values.count == statement.parameterCount else {
@@ -144,7 +150,9 @@ import CSQLite
     statement.isRunning = false
   }
 
-  /// Compiles the first statement of a text; nil when there is none. Also says where it ends.
+  /// Compiles the first statement of a text; nil when there is none.
+  ///
+  /// Also says where it ends.
   private func prepare(_ sql: String, persistent: Bool) throws(SQLiteError) -> (Statement?, Int) {
     var text = sql
     var prepared: OpaquePointer?

@@ -1,6 +1,8 @@
 import ServiceRuntime
 
-/// Puts many jobs into one COMMIT. Lives on the writer's thread.
+/// Puts many jobs into one COMMIT.
+///
+/// Lives on the writer's thread.
 ///
 /// There is no timer: while one fsync runs, the next group gathers by itself.
 struct GroupCommit {

@@ -23,7 +23,9 @@ final class JobQueue<Job: Sendable>: Sendable {
   /// How many jobs wait.
   var count: Int { state.withLock { $0.jobs.count } }
 
-  /// Adds a job; nil when it was taken in. Wakes a thread only when one sleeps.
+  /// Adds a job; nil when it was taken in.
+  ///
+  /// Wakes a thread only when one sleeps.
   func add(_ job: Job) -> Refusal? {
     let (refusal, wakes): (Refusal?, Bool) = state.withLock { state in
       if state.isClosed { return (.closed, false) }

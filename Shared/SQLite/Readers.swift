@@ -10,7 +10,9 @@ public final class Readers: Sendable {
   private let threads: [DedicatedThread]
   private let refused: Counter
 
-  /// Opens the connections. The store must be there: open its `Writer` first.
+  /// Opens the connections.
+  ///
+  /// The store must be there: open its `Writer` first.
   ///
   /// Blocks until they are open: call it at start.
   /// - Parameters:
@@ -69,7 +71,9 @@ public final class Readers: Sendable {
     }
   }
 
-  /// The same as `read(_:)`, but blocks the calling thread. Only for threads of ours.
+  /// The same as `read(_:)`, but blocks the calling thread.
+  ///
+  /// Only for threads of ours.
   public func readAndWait<R: Sendable>(
     _ job: @escaping @Sendable (Reader) throws -> R
   ) throws -> R {
@@ -103,6 +107,10 @@ public final class Readers: Sendable {
 public struct ReadersBusy: Error, Sendable, Equatable, CustomStringConvertible {
   /// The store's name.
   public let store: String
+
+  /// Makes one.
+  public init(store: String) { self.store = store }
+
   /// Says so.
   public var description: String { "the store \(store) has too much to read; try again" }
 }
@@ -111,6 +119,10 @@ public struct ReadersBusy: Error, Sendable, Equatable, CustomStringConvertible {
 public struct ReadersClosed: Error, Sendable, Equatable, CustomStringConvertible {
   /// The store's name.
   public let store: String
+
+  /// Makes one.
+  public init(store: String) { self.store = store }
+
   /// Says so.
   public var description: String { "the store \(store) is closed" }
 }

@@ -2,7 +2,9 @@
 public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What kind of failure it is; decide by this, never by the message.
   public let code: ResultCode
-  /// What happened, in words. Bound values never appear in it.
+  /// What happened, in words.
+  ///
+  /// Bound values never appear in it.
   public let message: String
   /// The statement, when one was at work.
   public let sql: String?

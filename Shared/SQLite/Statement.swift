@@ -1,6 +1,8 @@
 import CSQLite
 
-/// Owns one `sqlite3_stmt`. Confined to the thread of its connection.
+/// Owns one `sqlite3_stmt`.
+///
+/// Confined to the thread of its connection.
 @safe final class Statement {
   let sql: String
   let parameterCount: Int
@@ -63,7 +65,9 @@ import CSQLite
     try body(unsafe Row(handle))
   }
 
-  /// Ends the run and forgets the values. The result repeats the error of `step`, so it says nothing.
+  /// Ends the run and forgets the values.
+  ///
+  /// The result repeats the error of `step`, so it says nothing.
   func reset() {
     unsafe sqlite3_reset(handle)
     unsafe sqlite3_clear_bindings(handle)

@@ -1,12 +1,14 @@
 import CSQLite
 
-/// Refuses statements that would break the transaction around a job. Confined to one thread.
+/// Refuses statements that would break the transaction around a job.
+///
+/// Confined to one thread.
 ///
 /// SQLite asks it whenever it compiles a statement (`sqlite3_set_authorizer`), also when it compiles
 /// a kept statement again after a change of the schema; so the gate is open exactly while the
 /// module's own control statements run.
 @safe final class StatementGate {
-  private var isOpen = false
+  private(set) var isOpen = false
 
   /// Lets control statements pass while `body` runs.
   func opened<T, Failure>(_ body: () throws(Failure) -> T) throws(Failure) -> T {
@@ -16,7 +18,9 @@ import CSQLite
     return try body()
   }
 
-  /// Puts the gate before a connection. The connection must not outlive the gate.
+  /// Puts the gate before a connection.
+  ///
+  /// The connection must not outlive the gate.
   func guardConnection(_ connection: OpaquePointer) {
     unsafe sqlite3_set_authorizer(
       connection,

@@ -6,12 +6,11 @@ struct StoreMetrics: Sendable {
   let commits: Counter
   let committedJobs: Counter
   let groupSize: Gauge
-  let queueLength: Gauge
   let refusedJobs: Counter
   let failedJobs: Counter
   let storageFailures: Counter
 
-  init(_ metrics: Metrics, store: String) {
+  init(_ metrics: Metrics, store: String, queue: JobQueue<WriteJob>) {
     let labels = ["store": store]
     commitDuration = metrics.histogram(
       "sqlite_commit_seconds", "Time that COMMIT took.", labels: labels)
@@ -20,8 +19,9 @@ struct StoreMetrics: Sendable {
       "sqlite_committed_jobs_total", "Jobs that were committed; by commits, the mean group.",
       labels: labels)
     groupSize = metrics.gauge("sqlite_group_jobs", "Jobs in the last group.", labels: labels)
-    queueLength = metrics.gauge(
-      "sqlite_queue_jobs", "Jobs that wait for the writer.", labels: labels)
+    metrics.reading("sqlite_queue_jobs", "Jobs that wait for the writer.", labels: labels) {
+      [weak queue] in queue?.count ?? 0
+    }
     refusedJobs = metrics.counter(
       "sqlite_refused_jobs_total", "Jobs refused because the queue was full.", labels: labels)
     failedJobs = metrics.counter(

@@ -39,7 +39,9 @@ extension Bool: Bindable {
 }
 
 extension Double: Bindable {
-  /// A real number. SQLite stores NaN as NULL.
+  /// A real number.
+  ///
+  /// SQLite stores NaN as NULL.
   public var sqliteValue: Value { .real(self) }
 }
 

@@ -21,6 +21,10 @@ struct WriteJob: Sendable {
 public struct WriterBusy: Error, Sendable, Equatable, CustomStringConvertible {
   /// The store's name.
   public let store: String
+
+  /// Makes one.
+  public init(store: String) { self.store = store }
+
   /// Says so.
   public var description: String { "the store \(store) has too much to write; try again" }
 }
@@ -29,6 +33,10 @@ public struct WriterBusy: Error, Sendable, Equatable, CustomStringConvertible {
 public struct WriterClosed: Error, Sendable, Equatable, CustomStringConvertible {
   /// The store's name.
   public let store: String
+
+  /// Makes one.
+  public init(store: String) { self.store = store }
+
   /// Says so.
   public var description: String { "the store \(store) is closed" }
 }

@@ -34,7 +34,7 @@ public final class Writer: Sendable {
     beforeCommitForTests: (@Sendable (borrowing Connection) throws -> Void)? = nil
   ) throws(SQLiteError) {
     let queue = JobQueue<WriteJob>(limit: queueLimit)
-    let storeMetrics = StoreMetrics(metrics, store: name)
+    let storeMetrics = StoreMetrics(metrics, store: name, queue: queue)
     let work = WriterThread(
       path: path, store: name, migrations: migrations, groupLimit: groupLimit, queue: queue,
       group: GroupCommit(metrics: storeMetrics, beforeCommit: beforeCommitForTests), log: log)
@@ -60,6 +60,7 @@ public final class Writer: Sendable {
   /// - Throws: `WriterBusy` when the queue is full, `WriterClosed` when closing; a `SQLiteError`
   ///   whose `isStorageFailure` is true when the store failed and nothing was written; otherwise
   ///   what the job threw, in which case only this job was rolled back.
+  @discardableResult
   public func write<R: Sendable>(
     _ job: @escaping @Sendable (Transaction) throws -> R
   ) async throws -> R {
@@ -68,7 +69,10 @@ public final class Writer: Sendable {
     }
   }
 
-  /// The same as `write(_:)`, but blocks the calling thread. Only for threads of ours.
+  /// The same as `write(_:)`, but blocks the calling thread.
+  ///
+  /// Only for threads of ours.
+  @discardableResult
   public func writeAndWait<R: Sendable>(
     _ job: @escaping @Sendable (Transaction) throws -> R
   ) throws -> R {

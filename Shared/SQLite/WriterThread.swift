@@ -38,7 +38,6 @@ struct WriterThread: Sendable {
     while true {
       let jobs = queue.take(upTo: groupLimit)
       if jobs.isEmpty { break }
-      group.metrics.queueLength.set(queue.count)
       do throws(SQLiteError) {
         let usable = if let database { database } else { try reopen(jobs) }
         database = usable

@@ -49,7 +49,9 @@ public final class Completion<Value: Sendable>: Sendable {
     }
   }
 
-  /// Blocks the calling thread until the value is there. Only for threads of ours.
+  /// Blocks the calling thread until the value is there.
+  ///
+  /// Only for threads of ours.
   @discardableResult
   public func wait() -> Value {
     while true {

@@ -41,7 +41,9 @@ public final class DedicatedThread: Sendable {
     await finished.value()
   }
 
-  /// Blocks the calling thread until the body has returned. Only for threads of ours.
+  /// Blocks the calling thread until the body has returned.
+  ///
+  /// Only for threads of ours.
   public func join() {
     finished.wait()
   }

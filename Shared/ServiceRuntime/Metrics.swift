@@ -93,12 +93,12 @@ public final class Metrics: Sendable {
     return gauge
   }
 
-  /// A gauge that is read when metrics are asked for.
+  /// A gauge that is read when metrics are asked for; a later one takes the place of an earlier one.
   public func reading(
     _ name: String, _ help: String, labels: [String: String] = [:],
     _ read: @escaping @Sendable () -> Int
   ) {
-    _ = instrument(name, "gauge", help, labels) { .reading(read) }
+    _ = instrument(name, "gauge", help, labels, replaces: true) { .reading(read) }
   }
 
   /// A histogram of durations; by convention its name ends in `_seconds`.
@@ -112,7 +112,7 @@ public final class Metrics: Sendable {
 
   private func instrument(
     _ name: String, _ kind: String, _ help: String, _ labels: [String: String],
-    _ make: () -> Instrument
+    replaces: Bool = false, _ make: () -> Instrument
   ) -> Instrument {
     families.withLock { families in
       var family = families[name] ?? Family(kind: kind, help: help)
@@ -120,7 +120,8 @@ public final class Metrics: Sendable {
       if family.series[key] == nil && family.series.count >= Self.seriesLimit {
         key = MetricsText.labels(["overflow": "true"])
       }
-      let instrument = family.series[key] ?? make()
+      let known = replaces ? nil : family.series[key]
+      let instrument = known ?? make()
       family.series[key] = instrument
       families[name] = family
       return instrument

@@ -2,7 +2,9 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// Tells the time in UTC milliseconds. Injected wherever a rule depends on the time.
+/// Tells the time in UTC milliseconds.
+///
+/// Injected wherever a rule depends on the time.
 public protocol WallClock: Sendable {
   /// UTC milliseconds since 1970.
   func now() -> Int64
