@@ -8,6 +8,14 @@ import Synchronization
 public protocol WallClock: Sendable {
   /// UTC milliseconds since 1970.
   func now() -> Int64
+
+  /// The longest that a timer may sleep before it looks at this clock again.
+  var longestSleep: Duration { get }
+}
+
+extension WallClock {
+  /// One second: a stepped clock is noticed within that time.
+  public var longestSleep: Duration { .seconds(1) }
 }
 
 /// The machine's clock.
@@ -26,6 +34,9 @@ public struct SystemClock: WallClock {
 /// A clock that tests set by hand.
 public final class ManualClock: WallClock {
   private let time: Atomic<Int64>
+
+  /// Short, as this clock is moved by hand.
+  public var longestSleep: Duration { .milliseconds(5) }
 
   /// Makes a clock that stands at the given UTC milliseconds.
   public init(_ now: Int64) { time = Atomic(now) }
@@ -54,6 +65,9 @@ public final class ShiftedClock: WallClock {
 
   private let path: String
   private let reading = Mutex(Reading())
+
+  /// Short, as this clock is moved by hand.
+  public var longestSleep: Duration { .milliseconds(20) }
 
   /// Makes a clock shifted by the file at `path`.
   public init(path: String) { self.path = path }
