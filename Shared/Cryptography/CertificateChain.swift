@@ -8,6 +8,20 @@ public struct VerifiedChain: Sendable {
   public let validFrom: Int64
   /// Last moment at which all certificates are valid, UNIX milliseconds, inclusive.
   public let validThrough: Int64
+
+  init(leafKey: PublicKey, validFrom: Int64, validThrough: Int64) {
+    self.leafKey = leafKey
+    self.validFrom = validFrom
+    self.validThrough = validThrough
+  }
+
+  /// A single certificate that the caller has pinned itself, byte for byte.
+  public init(pinned certificate: Certificate) {
+    self.init(
+      leafKey: certificate.publicKey, validFrom: certificate.notBefore,
+      // RFC 5280 counts the whole last second as valid.
+      validThrough: certificate.notAfter + 999)
+  }
 }
 
 /// Why a chain does not stand.
