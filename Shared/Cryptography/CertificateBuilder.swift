@@ -112,7 +112,8 @@ public struct CertificateBuilder: Sendable {
   }
 
   private func seconds(_ milliseconds: Int64) -> Int {
-    Int((Double(milliseconds) / 1000).rounded(.down))
+    // Towards the past, also before 1970.
+    Int(milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000)
   }
 
   private func setSerial(_ handle: OpaquePointer) throws(CryptographyError) {
