@@ -1,0 +1,121 @@
+internal import COpenSSL
+
+/// A leaf that was proved to descend from a pinned root, and when its chain is valid.
+public struct VerifiedChain: Sendable {
+  /// The leaf's key.
+  public let leafKey: PublicKey
+  /// First moment at which all certificates are valid, UNIX milliseconds.
+  public let validFrom: Int64
+  /// Last moment at which all certificates are valid, UNIX milliseconds, inclusive.
+  public let validThrough: Int64
+}
+
+/// Why a chain does not stand.
+public struct ChainFault: Error, Sendable, Equatable, CustomStringConvertible {
+  /// OpenSSL's words, or ours.
+  public let detail: String
+  /// The detail.
+  public var description: String { detail }
+}
+
+/// Checks leaf ← intermediate ← pinned root by the rules of RFC 5280, except for the time.
+///
+/// Times are left to the caller, who checks `validFrom...validThrough` at the date that counts:
+/// the answer then holds for every date and may be cached.
+public enum CertificateChain {
+  /// The verified chain, or the reason against it.
+  ///
+  /// All OpenSSL objects live for this call only.
+  public static func verify(
+    leaf: Certificate, intermediate: Certificate, roots: [Certificate]
+  ) throws(ChainFault) -> VerifiedChain {
+    do {
+      let root = try checkSignatures(leaf: leaf, intermediate: intermediate, roots: roots)
+      let chain = [leaf, intermediate, root]
+      return VerifiedChain(
+        leafKey: leaf.publicKey,
+        validFrom: chain.map(\.notBefore).max() ?? .max,
+        // RFC 5280 counts the whole last second as valid.
+        validThrough: chain.map(\.notAfter).min().map { $0 + 999 } ?? .min)
+    } catch let fault as ChainFault {
+      throw fault
+    } catch {
+      throw ChainFault(detail: "\(error)")
+    }
+  }
+
+  /// Answers the pinned root on which the chain ends.
+  private static func checkSignatures(
+    leaf: Certificate, intermediate: Certificate, roots: [Certificate]
+  ) throws -> Certificate {
+    defer { ErrorQueue.clear() }
+    let leafHandle = try CertificateHandle(der: leaf.der)
+    let intermediateHandle = try CertificateHandle(der: intermediate.der)
+    guard let store = unsafe X509_STORE_new(), let context = unsafe X509_STORE_CTX_new(),
+      let untrusted = unsafe OPENSSL_sk_new_null()
+    else { throw CryptographyError.failed("preparing a chain check") }
+    defer {
+      unsafe X509_STORE_CTX_free(context)
+      unsafe X509_STORE_free(store)
+      unsafe OPENSSL_sk_free(untrusted)
+    }
+    for root in roots {
+      let handle = try CertificateHandle(der: root.der)
+      // The store takes its own reference.
+      guard unsafe X509_STORE_add_cert(store, handle.handle) == 1 else {
+        throw CryptographyError.failed("pinning a root")
+      }
+    }
+    guard
+      unsafe OPENSSL_sk_push(untrusted, UnsafeRawPointer(intermediateHandle.handle)) > 0,
+      unsafe X509_STORE_CTX_init(context, store, leafHandle.handle, untrusted) == 1,
+      let parameters = unsafe X509_STORE_CTX_get0_param(context)
+    else { throw CryptographyError.failed("preparing a chain check") }
+    unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_NO_CHECK_TIME))
+    // One certificate between leaf and root; 112 bits of security, so no SHA-1 and no short RSA.
+    unsafe X509_VERIFY_PARAM_set_depth(parameters, 1)
+    unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
+
+    guard unsafe X509_verify_cert(context) == 1 else {
+      let code = unsafe X509_STORE_CTX_get_error(context)
+      let text = unsafe X509_verify_cert_error_string(Int(code)).map {
+        unsafe String(cString: $0)
+      }
+      throw ChainFault(detail: text ?? "certificate check \(code) failed")
+    }
+    try checkUsage(leaf: leafHandle, intermediate: intermediateHandle)
+    return try unsafe end(of: context, intermediate: intermediateHandle, roots: roots)
+  }
+
+  /// The chain must use the intermediate it came with and end on one of the pinned roots.
+  private static func end(
+    of context: OpaquePointer, intermediate: borrowing CertificateHandle, roots: [Certificate]
+  ) throws -> Certificate {
+    guard let built = unsafe X509_STORE_CTX_get0_chain(context),
+      unsafe OPENSSL_sk_num(built) == 3,
+      let second = unsafe OPENSSL_sk_value(built, 1), let last = unsafe OPENSSL_sk_value(built, 2),
+      unsafe X509_cmp(OpaquePointer(second), intermediate.handle) == 0
+    else { throw ChainFault(detail: "the chain does not go through its own intermediate") }
+    let lastDER = unsafe DER.encode { unsafe i2d_X509(OpaquePointer(last), $0) }
+    guard let root = roots.first(where: { $0.der == lastDER }) else {
+      throw ChainFault(detail: "the chain does not end on a pinned root")
+    }
+    return root
+  }
+
+  /// What OpenSSL lets pass without its strict flag (which would also demand key identifiers).
+  private static func checkUsage(
+    leaf: borrowing CertificateHandle, intermediate: borrowing CertificateHandle
+  ) throws(ChainFault) {
+    let flags = unsafe X509_get_extension_flags(intermediate.handle)
+    guard flags & UInt32(EXFLAG_CA) != 0, flags & UInt32(EXFLAG_BCONS) != 0 else {
+      throw ChainFault(detail: "the intermediate certificate is not marked as an authority")
+    }
+    guard unsafe X509_get_key_usage(intermediate.handle) & UInt32(KU_KEY_CERT_SIGN) != 0 else {
+      throw ChainFault(detail: "the intermediate certificate may not sign certificates")
+    }
+    guard unsafe X509_get_key_usage(leaf.handle) & UInt32(KU_DIGITAL_SIGNATURE) != 0 else {
+      throw ChainFault(detail: "the leaf certificate may not sign data")
+    }
+  }
+}
