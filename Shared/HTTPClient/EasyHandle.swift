@@ -82,7 +82,7 @@ private func withCStrings<Result>(
 private func withOptionalBytes<Result>(
   _ bytes: [UInt8]?, _ body: (UnsafeBufferPointer<UInt8>?) -> Result
 ) -> Result {
-  guard let bytes else { return unsafe body(nil) }
+  guard let bytes else { return body(nil) }
   // An empty array may have no address, but an empty body is not the same as none.
   return unsafe (bytes + [0]).withUnsafeBufferPointer { padded in
     unsafe body(UnsafeBufferPointer(rebasing: padded.dropLast()))

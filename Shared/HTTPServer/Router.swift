@@ -119,7 +119,8 @@ public struct Router: Sendable {
     case .found(let route):
       switch route.action {
       case .direct(let handler): response = Outcome.of(request) { try handler($0) }.response
-      case .task(let handler): response = await Outcome.of(request) { try await handler($0) }.response
+      case .task(let handler):
+        response = await Outcome.of(request) { try await handler($0) }.response
       }
     }
     if request.method == .head { response.body = [] }
