@@ -110,7 +110,7 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography"]),
     tests("KafkaTests", ["Kafka", "ServiceRuntime"]),
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "ServiceRuntime"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "Cryptography", "ServiceRuntime"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests("AppStoreTests", ["AppStore", "Cryptography"]),
     tests(
