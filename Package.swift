@@ -120,6 +120,12 @@ let package = Package(
     tests("VerifyServiceTests", ["verify-service", "Events", "AppStore"]),
     tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
     tests(
+      "SimulatorTests",
+      [
+        "app-store-simulator", "AppStore", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
+        "ServiceRuntime",
+      ]),
+    tests(
       "PipelineTests",
       [
         "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore", "Cryptography",

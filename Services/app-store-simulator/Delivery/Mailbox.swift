@@ -1,7 +1,7 @@
 import AppStore
 import Cryptography
 
-/// Apple's notifications on their way: order, retries, history. A value without input or output.
+/// Notifications on their way, a value without input or output: their order, retries and history.
 struct Mailbox: Sendable {
   /// The bounds and rules.
   struct Rules: Sendable, Equatable {
@@ -75,7 +75,7 @@ struct Mailbox: Sendable {
     return delivery
   }
 
-  /// Keeps the signed text; the first one stays. The one that counts.
+  /// Keeps the signed text, unless there is one already, and gives the one that counts.
   mutating func keep(_ signedPayload: String, of number: UInt64) -> String {
     let kept = deliveries[number]?.signedPayload ?? signedPayload
     deliveries[number]?.signedPayload = kept
