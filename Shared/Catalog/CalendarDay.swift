@@ -66,16 +66,4 @@ extension Int64 {
     let quotient = self / divisor
     return self % divisor < 0 ? quotient - 1 : quotient
   }
-
-  func saturatingProduct(_ other: Int64) -> Int64 {
-    let (value, overflow) = multipliedReportingOverflow(by: other)
-    guard overflow else { return value }
-    return (self < 0) == (other < 0) ? .max : .min
-  }
-
-  func saturatingSum(_ other: Int64) -> Int64 {
-    let (value, overflow) = addingReportingOverflow(other)
-    guard overflow else { return value }
-    return other > 0 ? .max : .min
-  }
 }

@@ -32,7 +32,9 @@ struct CatalogEntry {
   }
 
   /// The product defined here alone; nil, with faults, if it is not whole.
-  func defined(beside drafts: [ProductDraft]) -> ProductDraft? {
+  ///
+  /// `groupIDs` are the ids of the groups named so far, by name.
+  func defined(groupIDs: inout [String: String]) -> ProductDraft? {
     let kinds = ProductKind.allCases.map(\.rawValue).joined(separator: ", ")
     guard reader.has("kind") else {
       reader.faults.add(
@@ -58,7 +60,7 @@ struct CatalogEntry {
       localizations: localizations)
     if kind == .autoRenewable {
       reader.require("subscription", remedy: "add {\"group\", \"level\", \"period\"}")
-      guard let subscription = subscription(beside: drafts) else { return nil }
+      guard let subscription = subscription(groupIDs: &groupIDs) else { return nil }
       draft.subscription = subscription
     } else if reader.has("subscription") {
       reader.faults.add(
@@ -69,7 +71,7 @@ struct CatalogEntry {
     return draft
   }
 
-  private func subscription(beside drafts: [ProductDraft]) -> Subscription? {
+  private func subscription(groupIDs: inout [String: String]) -> Subscription? {
     guard let object = reader.object("subscription") else { return nil }
     object.reportRepeated()
     object.reportUnknown(except: ["group", "groupID", "level", "period"])
@@ -79,9 +81,17 @@ struct CatalogEntry {
     let period = object.requiredPeriod("period")
     guard let group = object.text("group"), let level, let period else { return nil }
     // A group that another product named already is that group, whichever file said its id.
-    let known = drafts.lazy.compactMap(\.subscription).first { $0.groupName == group }
+    let known = groupIDs[group]
+    let groupID = object.text("groupID") ?? known ?? group
+    if let known, known != groupID {
+      object.faults.add(
+        object.place(of: "groupID"),
+        "is \(quoted(groupID)), but the group's id is \(quoted(known))",
+        remedy: "write the same id for every product of a group, or leave it out")
+    }
+    groupIDs[group] = known ?? groupID
     return Subscription(
-      groupID: object.text("groupID") ?? known?.groupID ?? group, groupName: group,
+      groupID: known ?? groupID, groupName: group,
       level: Int(level), period: period, introductoryOffers: [], promotionalOffers: [],
       offerCodes: [], winBackOffers: [], billingPlans: [])
   }

@@ -37,7 +37,7 @@ public enum CatalogError: Error, Sendable, Equatable, CustomStringConvertible {
   case tooLarge(path: String)
   /// Text that is not JSON; line and column count from 1, the column in bytes.
   case invalidJSON(file: String, line: Int, column: Int, problem: String)
-  /// Everything that is wrong in what the files say.
+  /// Everything that is wrong in what the files say, the first 200 of it.
   case faults([Fault])
 
   /// What is wrong, a line per fault.
@@ -56,10 +56,13 @@ public enum CatalogError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 /// Gathers faults while a catalog is read, so that all are reported at once.
+///
+/// At most 200, since a file of another kind may have one in each line.
 final class FaultCollector {
   private(set) var faults: [Fault] = []
 
   func add(_ place: Place, _ problem: String, remedy: String) {
+    guard faults.count < 200 else { return }
     faults.append(
       Fault(
         file: place.file, line: place.line, path: place.path, problem: problem, remedy: remedy))

@@ -25,7 +25,8 @@ struct CatalogFile {
     }
     guard let entries = object.object("products") else { return }
     entries.reportRepeated()
-    products = entries.members.compactMap { member in
+    var seen: Set<String> = []
+    products = entries.members.filter { seen.insert($0.key).inserted }.compactMap { member in
       let place = entries.place.key(member.key, line: member.line)
       return ObjectReader(member.node, at: place, faults: faults)
         .flatMap { CatalogEntry(id: member.key, reader: $0) }
@@ -36,10 +37,17 @@ struct CatalogFile {
   ///
   /// `unusable` are that file's products whose faults are noted already.
   func apply(to drafts: inout [ProductDraft], unusable: Set<String>) {
+    var groupIDs: [String: String] = [:]
+    for subscription in drafts.compactMap(\.subscription) {
+      groupIDs[subscription.groupName] = groupIDs[subscription.groupName] ?? subscription.groupID
+    }
+    let imported = Dictionary(
+      drafts.enumerated().map { ($0.element.id, $0.offset) },
+      uniquingKeysWith: { first, _ in first })
     for entry in products where !unusable.contains(entry.id) {
-      if let index = drafts.firstIndex(where: { $0.id == entry.id }) {
+      if let index = imported[entry.id] {
         entry.add(to: &drafts[index])
-      } else if let draft = entry.defined(beside: drafts) {
+      } else if let draft = entry.defined(groupIDs: &groupIDs) {
         drafts.append(draft)
       }
     }

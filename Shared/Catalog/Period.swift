@@ -50,22 +50,26 @@ public struct Period: Sendable, Hashable, CustomStringConvertible {
   /// 30 April, though the first ended in February. A negative count goes back, and what an `Int64`
   /// cannot hold becomes its nearest value.
   public func end(after ms: Int64, count: Int) -> Int64 {
-    let steps = Int64(count).saturatingProduct(Int64(value))
+    // 128 bits hold every product here, so only the result has to be bounded.
+    let steps = Int128(count) * Int128(value)
     switch unit {
-    case .day: return ms.saturatingSum(steps.saturatingProduct(CalendarDay.milliseconds))
-    case .week: return ms.saturatingSum(steps.saturatingProduct(7 * CalendarDay.milliseconds))
+    case .day: return Self.add(days: steps, to: ms)
+    case .week: return Self.add(days: steps * 7, to: ms)
     case .month: return Self.add(months: steps, to: ms)
-    case .year: return Self.add(months: steps.saturatingProduct(12), to: ms)
+    case .year: return Self.add(months: steps * 12, to: ms)
     }
   }
 
-  private static func add(months: Int64, to ms: Int64) -> Int64 {
-    // Beyond this the result cannot be held anyway, and the arithmetic below stays in range.
-    let limit: Int64 = 100_000_000_000
-    let bounded = Swift.min(Swift.max(months, -limit), limit)
-    let day = ms.floorDivided(by: CalendarDay.milliseconds)
-    let timeOfDay = ms - day.saturatingProduct(CalendarDay.milliseconds)
-    let moved = CalendarDay(daysSince1970: day).adding(months: bounded).daysSince1970
-    return moved.saturatingProduct(CalendarDay.milliseconds).saturatingSum(timeOfDay)
+  private static func add(days: Int128, to ms: Int64) -> Int64 {
+    Int64(clamping: Int128(ms) + days * Int128(CalendarDay.milliseconds))
+  }
+
+  private static func add(months: Int128, to ms: Int64) -> Int64 {
+    // More months than an Int64 of milliseconds has; keeps the calendar arithmetic in range.
+    let limit: Int128 = 100_000_000_000
+    let bounded = Int64(Swift.min(Swift.max(months, -limit), limit))
+    let start = ms.floorDivided(by: CalendarDay.milliseconds)
+    let moved = CalendarDay(daysSince1970: start).adding(months: bounded).daysSince1970
+    return add(days: Int128(moved) - Int128(start), to: ms)
   }
 }

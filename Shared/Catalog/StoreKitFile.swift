@@ -60,8 +60,10 @@ struct StoreKitFile {
         subscription: group.flatMap { Subscription(storeKit: product, group: $0) }))
   }
 
-  private func reportRepeatedIDs() {
+  /// Keeps the first product of each id.
+  private mutating func reportRepeatedIDs() {
     var first: [String: Place] = [:]
+    var kept: [ProductDraft] = []
     for draft in drafts {
       if let earlier = first[draft.id] {
         faults.add(
@@ -69,8 +71,10 @@ struct StoreKitFile {
           remedy: "give one of the two another id")
       } else {
         first[draft.id] = draft.place
+        kept.append(draft)
       }
     }
+    drafts = kept
   }
 }
 
@@ -83,7 +87,7 @@ extension StoreKitSettings {
       identifier: file.text("identifier"),
       storefront: settings?.text("_storefront"),
       locale: settings?.text("_locale"),
-      timeRate: settings?.integer("_timeRate", in: 0...1_000_000).map { Int($0) },
+      timeRate: settings?.integer("_timeRate", in: 0...Int64(Int32.max)).map { Int($0) },
       askToBuyEnabled: settings?.bool("_askToBuyEnabled"),
       billingIssuesEnabled: settings?.bool("_billingIssuesEnabled"),
       renewalBillingIssuesEnabled: settings?.bool("_renewalBillingIssuesEnabled"),
@@ -95,7 +99,7 @@ extension StoreKitSettings {
         return SimulatedError(
           name: error.text("name") ?? "", isEnabled: error.bool("enabled") ?? false,
           type: current?.text("type"),
-          index: current?.integer("index", in: 0...1_000_000).map { Int($0) })
+          index: current?.integer("index", in: Int64(Int32.min)...Int64(Int32.max)).map { Int($0) })
       },
       applicationID: settings?.text("_applicationInternalID"),
       developerTeamID: settings?.text("_developerTeamID"))
