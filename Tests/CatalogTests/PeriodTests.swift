@@ -35,6 +35,8 @@ struct PeriodTests {
     ("P4Y", "2024-02-29T08:00:00Z", "2028-02-29T08:00:00Z"),
     ("P1Y", "1999-02-28T00:00:00Z", "2000-02-28T00:00:00Z"),
     ("P4Y", "2096-02-29T00:00:00Z", "2100-02-28T00:00:00Z"),
+    ("P1M", "2000-01-31T00:00:00Z", "2000-02-29T00:00:00Z"),
+    ("P1M", "1900-01-31T00:00:00Z", "1900-02-28T00:00:00Z"),
     ("P1M", "1969-12-31T23:00:00Z", "1970-01-31T23:00:00Z"),
     ("P1M", "1968-01-31T23:00:00Z", "1968-02-29T23:00:00Z"),
   ])
@@ -67,7 +69,7 @@ struct PeriodTests {
     calendar.timeZone = .gmt
     let month = try #require(Period("P1M"))
     let year = try #require(Period("P1Y"))
-    // A step of 13 days meets every day of the month in every month.
+    // A step of 13 days meets every day of the month.
     for day in stride(from: Int64(-36_525), to: 109_572, by: 13) {
       let start = Date(timeIntervalSince1970: Double(day * 86_400))
       let later = try #require(calendar.date(byAdding: .month, value: 1, to: start))
