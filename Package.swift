@@ -116,8 +116,10 @@ let package = Package(
     tests(
       "PipelineModuleTests",
       ["Pipeline", "Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
-    tests("OrderServiceTests", ["order-service", "Events", "Catalog"]),
-    tests("VerifyServiceTests", ["verify-service", "Events", "AppStore"]),
+    tests(
+      "OrderServiceTests",
+      ["order-service", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka"]),
+    tests("VerifyServiceTests", ["verify-service", "Events", "AppStore", "Catalog"]),
     tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
     tests(
       "SimulatorTests",

@@ -1,0 +1,43 @@
+import Cryptography
+import HTTPServer
+import Kafka
+import TestSupport
+import Testing
+
+@testable import order_service
+
+@Suite("Order ids") struct OrderIDTests {
+  @Test(arguments: [1, 3, 12, 1000])
+  func `an id is a version 4 UUID in lower case that carries its customer's partition`(
+    partitions: Int
+  ) {
+    for number in 0..<200 {
+      let customer = "customer-\(number)"
+      let id = OrderID.make(customer: customer, partitions: partitions)
+      #expect(UUIDs.normalized(id) == id)
+      #expect(Array(id)[14] == "4")
+      let expected = Partitioner.partition(forKey: Array(customer.utf8), partitions: partitions)
+      #expect(OrderID.partition(of: id, partitions: partitions) == Int(expected))
+    }
+  }
+
+  @Test func `ids of one customer differ`() {
+    let ids = (0..<1000).map { _ in OrderID.make(customer: "alice", partitions: 12) }
+    #expect(Set(ids).count == 1000)
+  }
+}
+
+@Suite("Text that is no signed transaction is named") struct SignedTextTests {
+  @Test(arguments: [
+    ("", "empty"), ("MIITtgYJKoZIhvcNAQcCoIITpzCCE6MCAQExCzAJ", "receipt"),
+    ("2000000123456789", "transaction id"), ("a.b", "three parts"), ("a.b.c=", "three parts"),
+    ("not a jws", "three parts"), (String(repeating: "a", count: 200_000), "longer"),
+  ])
+  func `a problem says what the text is instead`(text: String, word: String) {
+    let problem = #expect(throws: Problem.self) { try SignedText.check(text) }
+    #expect(problem?.status == 422)
+    #expect(
+      problem?.type == "malformed-proof" || problem?.type == "urn:purser:problem:malformed-proof")
+    #expect(problem?.detail.contains(word) == true)
+  }
+}
