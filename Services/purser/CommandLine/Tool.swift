@@ -36,7 +36,8 @@ enum Tool {
       return SettingsError.exitCode
     } catch let error as KafkaError where error.isAboutReaching {
       Terminal.complain("purser: \(error)")
-      Terminal.complain("Is the broker of KAFKA_BOOTSTRAP_SERVERS running, and is this its address?")
+      Terminal.complain(
+        "Is the broker of KAFKA_BOOTSTRAP_SERVERS running, and is this its address?")
       return failure
     } catch {
       Terminal.complain("purser: \(error)")
