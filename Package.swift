@@ -95,7 +95,9 @@ let package = Package(
     service(
       "app-store-simulator",
       ["AppStore", "Catalog", "Cryptography", "HTTPServer", "HTTPClient", "ServiceRuntime"]),
-    service("purser", ["Events", "Catalog", "HTTPClient", "Kafka", "Pipeline", "ServiceRuntime"]),
+    service(
+      "purser",
+      ["Catalog", "Cryptography", "Events", "HTTPClient", "Kafka", "Pipeline", "ServiceRuntime"]),
 
     // Tests: a target per module, then the whole way with real processes.
     .target(

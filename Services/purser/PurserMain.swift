@@ -1,4 +1,9 @@
+import Glibc
+
+/// The operator's tool: shows the whole way, and looks after topics.
 @main
 struct PurserMain {
-  static func main() {}
+  static func main() {
+    exit(Tool.run(Array(CommandLine.arguments.dropFirst())))
+  }
 }

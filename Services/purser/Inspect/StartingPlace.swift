@@ -1,0 +1,48 @@
+import FoundationEssentials
+
+/// From where a topic is read.
+enum StartingPlace: Sendable, Equatable {
+  case beginning
+  case end
+  /// UTC milliseconds.
+  case time(Int64)
+  case offset(Int64)
+
+  /// Reads what stands behind `--from`.
+  init(_ text: String, now: Int64, _ arguments: Arguments) throws(UsageError) {
+    if text == "beginning" {
+      self = .beginning
+    } else if text == "end" {
+      self = .end
+    } else if let offset = Int64(text), offset >= 0 {
+      self = .offset(offset)
+    } else if let age = Self.age(text) {
+      self = .time(now - age)
+    } else if let time = Self.time(text) {
+      self = .time(time)
+    } else {
+      throw arguments.error(
+        "--from is '\(text)'; give beginning, end, a time such as 2026-05-01T12:00:00Z, "
+          + "an age such as 15m, or an offset")
+    }
+  }
+
+  /// Milliseconds of an age such as `15m`.
+  private static func age(_ text: String) -> Int64? {
+    let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+    guard let last = text.last, let unit = units[last], let count = Int64(text.dropLast()),
+      (0...1_000_000).contains(count)
+    else { return nil }
+    return count * unit
+  }
+
+  private static func time(_ text: String) -> Int64? {
+    for fractional in [false, true] {
+      let style = Date.ISO8601FormatStyle(includingFractionalSeconds: fractional)
+      if let date = try? style.parse(text) {
+        return Int64((date.timeIntervalSince1970 * 1000).rounded())
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,117 @@
+import Events
+import Kafka
+import ServiceRuntime
+
+/// Reads partitions of one topic without disturbing anybody.
+final class TopicReading {
+  /// Why reading ended.
+  enum Ending: Equatable {
+    case end
+    case readerHadEnough
+    /// The end was not reached, yet nothing came any more.
+    case silence
+  }
+
+  /// How long nothing may come before the end is taken as reached.
+  static let silence = Duration.seconds(10)
+  private static let patience = Duration.seconds(15)
+
+  private let consumer: Consumer
+  private let partitions: [TopicPartition]
+  private var next: [TopicPartition: Int64] = [:]
+  private var ends: [TopicPartition: Int64] = [:]
+
+  /// Finds the topic; blocks.
+  init(
+    _ word: String, names: TopicNames, partition: Int32?, configuration: ClientConfiguration
+  ) throws {
+    let admin = try Admin(
+      configuration, name: "purser-inspect", log: .complaints, metrics: Metrics())
+    defer { admin.closeAndWait() }
+    let topics = try admin.topics(timeout: Self.patience)
+    let short = Topic(rawValue: word).map(names.name(of:))
+    guard let topic = [word, short].compactMap(\.self).compactMap({ topics[$0] }).first else {
+      throw ReadingError.noTopic(word, there: topics.keys.sorted())
+    }
+    if let partition, partition >= topic.partitions {
+      throw ReadingError.noPartition(topic.name, partition, count: topic.partitions)
+    }
+    let numbers = partition.map { [$0] } ?? Array(0..<Int32(topic.partitions))
+    partitions = numbers.map { TopicPartition(topic.name, $0) }
+    consumer = try Consumer(
+      configuration, groupID: "purser-inspect", name: "purser-inspect", log: .complaints,
+      metrics: Metrics())
+  }
+
+  /// Goes to a place; blocks.
+  func begin(at place: StartingPlace) throws {
+    var lows: [TopicPartition: Int64] = [:]
+    for partition in partitions {
+      let (low, high) = try consumer.watermarks(partition, timeout: Self.patience)
+      lows[partition] = low
+      ends[partition] = high
+    }
+    switch place {
+    case .beginning: next = lows
+    case .end: next = ends
+    case .offset(let offset):
+      for partition in partitions {
+        let range = (lows[partition] ?? 0, ends[partition] ?? 0)
+        guard offset >= range.0 && offset <= range.1 else {
+          throw ReadingError.noOffset(partition, offset, low: range.0, high: range.1)
+        }
+        next[partition] = offset
+      }
+    case .time(let time):
+      let times = Dictionary(uniqueKeysWithValues: partitions.map { ($0, time) })
+      next = try consumer.offsets(forTimes: times, timeout: Self.patience)
+      for (partition, offset) in next where offset < 0 { next[partition] = ends[partition] }
+    }
+    try consumer.assign(next)
+  }
+
+  /// Hands over each record, until the end that the topic had at `begin`, or for ever.
+  ///
+  /// Blocks.
+  ///
+  /// - Parameter body: False to stop.
+  func read(
+    follows: Bool, _ body: (ReceivedRecord) throws -> Bool
+  ) throws -> Ending {
+    var quiet = Deadline.after(Self.silence)
+    while follows || !isAtEnd {
+      for record in try consumer.poll(maximum: 500, timeout: .milliseconds(500)) {
+        quiet = .after(Self.silence)
+        next[record.topicPartition] = record.offset + 1
+        // What came after the beginning is shown only to one who follows.
+        if !follows && record.offset >= ends[record.topicPartition] ?? 0 { continue }
+        if try !body(record) { return .readerHadEnough }
+      }
+      if !follows && quiet.hasPassed { return .silence }
+    }
+    return .end
+  }
+
+  private var isAtEnd: Bool { ends.allSatisfy { next[$0.key] ?? 0 >= $0.value } }
+
+  func close() { consumer.close() }
+}
+
+/// Why a topic cannot be read as asked.
+enum ReadingError: Error, CustomStringConvertible {
+  case noTopic(String, there: [String])
+  case noPartition(String, Int32, count: Int)
+  case noOffset(TopicPartition, Int64, low: Int64, high: Int64)
+
+  var description: String {
+    switch self {
+    case .noTopic(let word, let there):
+      let list = there.isEmpty ? "none at all" : there.prefix(40).joined(separator: ", ")
+      return "there is no topic '\(word)'; there are: \(list)"
+    case .noPartition(let topic, let partition, let count):
+      return "\(topic) has no partition \(partition); it has 0 to \(count - 1)"
+    case .noOffset(let partition, let offset, let low, let high):
+      return "\(partition) has no offset \(offset); it holds \(low) up to, without, \(high)"
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Kafka
+import ServiceRuntime
+
+/// What `purser` takes from the environment.
+struct Settings: Sendable {
+  /// `KAFKA_…` variables without the prefix; empty when no broker was named.
+  let kafka: [String: String]
+  /// What the names of the topics begin with.
+  let topicPrefix: String
+  /// Whether color is unwanted (no-color.org).
+  let refusesColor: Bool
+  /// Where folders that are needed once are made.
+  let temporaryFolder: String
+  /// The level of the logs of what is started.
+  let logLevel: String
+  /// What processes that are started see of the environment.
+  let passedOn: [String: String]
+
+  /// Whether the person named a broker.
+  var hasBroker: Bool { kafka["BOOTSTRAP_SERVERS"]?.isEmpty == false }
+
+  /// Reads the environment.
+  ///
+  /// - Throws: `SettingsError` with every fault at once.
+  static func read() throws(SettingsError) -> Settings {
+    try Settings(ProcessInfo.processInfo.environment)
+  }
+
+  init(_ environment: [String: String]) throws(SettingsError) {
+    var reader = SettingsReader(environment)
+    self.init(&reader, passedOn: environment.filter { Self.isPassedOn($0.key) })
+    if !Self.isTopicName(topicPrefix) { reader.fault("PURSER_TOPIC_PREFIX", Self.topicNameRule) }
+    if hasBroker {
+      do {
+        _ = try ClientConfiguration(fromEnvironment: kafka)
+      } catch {
+        for fault in error.faults { reader.fault(fault.variable, fault.problem) }
+      }
+    }
+    try reader.finish()
+  }
+
+  private init(_ reader: inout SettingsReader, passedOn: [String: String]) {
+    kafka = reader.prefixed(
+      "KAFKA_", "properties of librdkafka, such as KAFKA_BOOTSTRAP_SERVERS=host:port")
+    topicPrefix = reader.text(
+      "PURSER_TOPIC_PREFIX", default: "iap.", "what the names of the topics begin with")
+    logLevel =
+      reader.choice(
+        "PURSER_LOG_LEVEL", default: Log.Level.info, "the level of the logs of what is started"
+      ).rawValue
+    refusesColor = reader.optionalText("NO_COLOR", "any text: no color") != nil
+    temporaryFolder = reader.text(
+      "TMPDIR", default: "/tmp", "where 'purser demo' makes its folder")
+    self.passedOn = passedOn
+  }
+
+  /// How to reach the broker that the person named.
+  ///
+  /// - Throws: `KafkaConfigurationError` when none is named.
+  func clientConfiguration() throws(KafkaConfigurationError) -> ClientConfiguration {
+    try ClientConfiguration(fromEnvironment: kafka)
+  }
+
+  static let topicNameRule = "may hold letters, digits, '.', '_' and '-', 200 at most"
+
+  /// Whether Kafka takes a text as (the beginning of) a topic's name.
+  static func isTopicName(_ text: String) -> Bool {
+    text.utf8.count <= 200
+      && text.unicodeScalars.allSatisfy { scalar in
+        scalar.isASCII
+          && (scalar.properties.isAlphabetic || "0123456789._-".unicodeScalars.contains(scalar))
+      }
+  }
+
+  /// The settings for `--help`.
+  static var helpText: String {
+    var reader = SettingsReader([:])
+    _ = Settings(&reader, passedOn: [:])
+    return reader.helpText
+  }
+
+  /// Where programs are, the language, and tools' own switches; none of Purser's settings, as those
+  /// are for each process alone.
+  private static func isPassedOn(_ name: String) -> Bool {
+    ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "ASAN_OPTIONS", "LLVM_PROFILE_FILE"].contains(name)
+      || name.hasPrefix("LC_")
+  }
+}

@@ -1,0 +1,56 @@
+import Cryptography
+import Events
+
+/// Everything that is decided before a stack is started.
+struct StackPlan: Sendable {
+  /// Executables, broker, catalog.
+  var places: Places
+  /// An absolute path; stores, logs and configuration go there.
+  var folder: String
+  var ports: StackPorts
+  /// `KAFKA_…` variables of another broker; nil starts the development broker.
+  var kafka: [String: String]?
+  var topicPrefix = "iap."
+  /// What all processes see of our environment.
+  var environment: [String: String] = [:]
+  var logLevel = "info"
+  /// The one key of all services; made for this stack.
+  var apiKey = "purser_" + Hex.encode(randomBytes(20))
+  /// The app that the simulator sells for.
+  var bundleID = "com.example.demo"
+  /// How long everything together may take to become ready.
+  var patience = Duration.seconds(60)
+
+  /// How clients reach Kafka.
+  var kafkaVariables: [String: String] {
+    kafka ?? ["BOOTSTRAP_SERVERS": "127.0.0.1:\(ports.kafka)"]
+  }
+
+  var topics: TopicNames { TopicNames(prefix: topicPrefix) }
+
+  var orderURL: String { "http://127.0.0.1:\(ports.order)" }
+  var verifyURL: String { "http://127.0.0.1:\(ports.verify)" }
+  var entitlementURL: String { "http://127.0.0.1:\(ports.entitlement)" }
+  var simulatorURL: String { "http://127.0.0.1:\(ports.simulator)" }
+
+  func file(_ name: String) -> String { "\(folder)/\(name)" }
+
+  /// `purser.json`: one app in the sandbox, trusting the simulator's root alone.
+  var configuration: String {
+    """
+    {
+      "roots": ["simulator-root.der"],
+      "catalog": \(quoted(places.catalog)),
+      "apps": [
+        { "bundleId": \(quoted(bundleID)), "environments": { "Sandbox": {} } }
+      ]
+    }
+
+    """
+  }
+
+  /// A path as JSON; paths with control characters are refused before.
+  private func quoted(_ text: String) -> String {
+    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+}

@@ -1,0 +1,61 @@
+import Cryptography
+
+/// The programs of a stack with their settings.
+extension StackPlan {
+  var broker: ChildProcess.Program {
+    ChildProcess.Program(
+      name: "broker", executable: places.broker,
+      arguments: ["run", "--data-dir", file("broker"), "--port", "\(ports.kafka)"],
+      environment: environment, logFile: file("broker.log"))
+  }
+
+  var simulator: ChildProcess.Program {
+    program(
+      "app-store-simulator",
+      [
+        "SIMULATOR_HTTP_PORT": "\(ports.simulator)",
+        "SIMULATOR_CATALOG": places.storeKitFile,
+        "SIMULATOR_BUNDLE_ID": bundleID,
+        "SIMULATOR_ENVIRONMENT": "Sandbox",
+        "SIMULATOR_NOTIFICATION_URL": "\(verifyURL)/v1/notifications",
+        "SIMULATOR_ROOT_FILE": file("simulator-root.der"),
+        "SIMULATOR_CLOCK_FILE": file("clock"),
+        "PURSER_LOG_LEVEL": logLevel,
+      ])
+  }
+
+  /// The services with the address of each, in the order in which they are started.
+  var services: [(program: ChildProcess.Program, url: String)] {
+    [
+      (service("order-service", "ORDER", ports.order, store: "orders.sqlite"), orderURL),
+      (service("verify-service", "VERIFY", ports.verify, store: "verify.sqlite"), verifyURL),
+      (
+        service(
+          "entitlement-service", "ENTITLEMENT", ports.entitlement, store: "entitlement.sqlite"),
+        entitlementURL
+      ),
+    ]
+  }
+
+  private func service(
+    _ name: String, _ prefix: String, _ port: Int, store: String
+  ) -> ChildProcess.Program {
+    var settings = [
+      "\(prefix)_HTTP_PORT": "\(port)",
+      "\(prefix)_STORE": file(store),
+      "PURSER_CONFIG": file("purser.json"),
+      "PURSER_API_KEYS": "purser:admin:\(SHA256.hex(apiKey))",
+      "PURSER_TOPIC_PREFIX": topicPrefix,
+      "PURSER_CLOCK_FILE": file("clock"),
+      "PURSER_LOG_LEVEL": logLevel,
+    ]
+    for (variable, value) in kafkaVariables { settings["KAFKA_\(variable)"] = value }
+    return program(name, settings)
+  }
+
+  private func program(_ name: String, _ settings: [String: String]) -> ChildProcess.Program {
+    ChildProcess.Program(
+      name: name, executable: "\(places.executables)/\(name)",
+      environment: environment.merging(settings) { $1 }, logFile: file("\(name).log"))
+  }
+}
