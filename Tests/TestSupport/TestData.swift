@@ -13,13 +13,19 @@ public enum TestData {
   /// `PURSER_TESTDATA` names it where the package does not lie beside `shared`.
   public static let root: String = {
     if let named = ProcessInfo.processInfo.environment["PURSER_TESTDATA"] { return named }
+    return URL(filePath: packageRoot).deletingLastPathComponent().appending(path: "shared/testdata")
+      .path
+  }()
+
+  /// The folder of `Package.swift`.
+  public static let packageRoot: String = {
     var folder = URL(filePath: #filePath).deletingLastPathComponent()
     while folder.path.count > 1 {
       let manifest = folder.appending(path: "Package.swift").path
       if FileManager.default.fileExists(atPath: manifest) { break }
       folder = folder.deletingLastPathComponent()
     }
-    return folder.deletingLastPathComponent().appending(path: "shared/testdata").path
+    return folder.path.hasSuffix("/") ? String(folder.path.dropLast()) : folder.path
   }()
 
   /// The bytes of a file, by its path within `testdata`.
