@@ -67,8 +67,8 @@ enum PayloadSummary {
 
   private static func text(_ fact: AppStoreFact) -> String {
     let what = [fact.notificationType, fact.subtype].compactMap(\.self).joined(separator: "/")
-    return "\(fact.source.rawValue)\(what.isEmpty ? "" : " \(what)") on "
-      + (fact.lineage ?? "no lineage")
+    return "\(fact.source.rawValue)\(what.isEmpty ? "" : " \(what)")"
+      + (fact.lineage == nil ? " of no lineage" : "")
   }
 
   private static func text(_ state: LineageState) -> String {

@@ -13,11 +13,14 @@ enum RecordLine {
     ].joined(separator: "  ")
   }
 
-  /// The same without time and place, for one who watches: `entitlements  alice  …`.
+  /// The same for one who watches: without time, place and version, and with short keys.
   static func line(_ record: ReceivedRecord, topic: Topic, _ terminal: Terminal) -> String {
-    [
-      padded(topic.rawValue, 12), key(record), terminal.styled(type(record), .cyan),
-      PayloadSummary.text(record),
+    var key = key(record)
+    if let lineage = LineageID(key) { key = lineage.originalTransactionId }
+    var type = type(record)
+    if type.hasSuffix(".v1") { type.removeLast(".v1".count) }
+    return [
+      padded(topic.rawValue, 12), key, terminal.styled(type, .cyan), PayloadSummary.text(record),
     ].joined(separator: "  ")
   }
 

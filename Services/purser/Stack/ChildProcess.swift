@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// It ends with us, however we end: `setpriv` asks the kernel for SIGTERM at the death of the parent.
 /// To the kernel the parent is the thread that started it, so a thread of its own starts it and
-/// lives as long as it does. It has a process group of its own, so that Ctrl-C reaches only us and
+/// lives as long as it does. (A child may hear that SIGTERM more than once, as other threads of ours
+/// become its parent and die too.) It has a process group of its own, so that Ctrl-C reaches only us and
 /// the order of stopping is ours.
 final class ChildProcess: Sendable {
   /// How a process ended.
@@ -54,7 +55,8 @@ final class ChildProcess: Sendable {
   init(_ program: Program) throws(ChildProcessError) {
     guard unsafe access(program.executable, X_OK) == 0 else {
       throw ChildProcessError(
-        program: program.name, reason: "\(program.executable): \(lastError())")
+        program: program.name,
+        reason: "\(program.executable): \(lastError()); 'make build' makes it")
     }
     self.program = program
     let started = Completion<Result<pid_t, ChildProcessError>>()

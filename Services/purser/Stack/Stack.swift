@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import HTTPClient
 import Kafka
 import Pipeline
@@ -14,6 +15,8 @@ final class Stack {
   private let http: HTTPClient
   /// In the order of starting.
   private var children: [ChildProcess] = []
+  /// The names of those that were ready once, and so hear SIGTERM as they should.
+  private var ready: Set<String> = []
 
   /// Makes a stack that is not started.
   ///
@@ -100,6 +103,7 @@ final class Stack {
   }
 
   private func report(_ name: String, _ address: String, since began: ContinuousClock.Instant) {
+    ready.insert(name)
     let took = (ContinuousClock.now - began).wholeMilliseconds
     terminal.line("  \(padded(name, 20))\(padded(address, 18))ready after \(took) ms")
   }
@@ -135,10 +139,10 @@ final class Stack {
   /// - Returns: What did not stop as it should.
   func stop() -> [String] {
     var complaints: [String] = []
-    for child in children.reversed() {
-      let alreadyEnded = child.ending.current != nil
+    for child in children.reversed() where child.ending.current == nil {
       let ending = child.stop(by: .after(.seconds(12)))
-      if !alreadyEnded && ending != .exit(0) {
+      let isYoung = !ready.contains(child.program.name) && ending == .signal(SIGTERM)
+      if ending != .exit(0) && !isYoung {
         complaints.append(
           "\(child.program.name) stopped with \(ending), see \(child.program.logFile)")
       }

@@ -27,12 +27,12 @@ enum UpText {
         | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 
       # Alice buys with it at the simulator, which tells Purser as Apple would.
-      curl -s \(plan.simulatorURL)/control/purchases \\
+      curl -s -o /dev/null -w 'bought: %{http_code}\\n' \(plan.simulatorURL)/control/purchases \\
         -d '{"productId":"pro.monthly","appAccountToken":"'$ORDER'"}'
 
-      # What she owns now; and again after 40 days.
-      curl -s \(plan.entitlementURL)/v1/customers/alice/entitlements -H "Authorization: Bearer $KEY"
-      curl -s \(plan.simulatorURL)/control/clock -d '{"advanceSeconds":3456000}'
+      # What she owns now. Then let 40 days pass, and ask again.
+      curl -s -w '\\n' \(plan.entitlementURL)/v1/customers/alice/entitlements -H "Authorization: Bearer $KEY"
+      curl -s -w '\\n' \(plan.simulatorURL)/control/clock -d '{"advanceSeconds":3456000}'
 
       # What was written to Kafka.
       KAFKA_BOOTSTRAP_SERVERS=\(broker) PURSER_TOPIC_PREFIX=\(plan.topicPrefix) \\
