@@ -1,6 +1,6 @@
 /// What a read job works with: one snapshot of the store; valid only inside the job.
 public final class Reader {
-  private let database: Database
+  let database: Database
   private var isOpen = true
 
   init(_ database: Database) { self.database = database }
@@ -32,17 +32,10 @@ public final class Reader {
     }
   }
 
-  func rows(
-    _ sql: String, _ values: [(any Bindable)?], _ body: (borrowing Row) throws -> Bool
-  ) throws {
-    check()
-    try database.rows(sql, values, body)
-  }
-
   /// Ends its use: called when the job has returned.
   func end() { isOpen = false }
 
-  private func check() {
+  func check() {
     precondition(isOpen, "a Reader is used after its job has returned")
   }
 }

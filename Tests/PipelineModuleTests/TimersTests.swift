@@ -1,0 +1,135 @@
+import Events
+import Kafka
+import SQLite
+import ServiceRuntime
+import Synchronization
+import Testing
+
+@testable import Pipeline
+
+/// Fires what stands in the table `due`, and writes the time into `seen`.
+private struct DueJob: TimerJob {
+  let name = "due"
+  let inputs: Set<Topic>
+
+  func nextDue(_ reader: Reader) throws -> Int64? {
+    try reader.first("SELECT min(at) FROM due") { $0.optionalInt(0) } ?? nil
+  }
+
+  func fire(_ change: Change, dueBy: Int64, limit: Int) throws -> Int {
+    let count = try change.transaction.run("DELETE FROM due WHERE at <= ?", dueBy)
+    try change.transaction.run(
+      "INSERT INTO seen (topic, key, text) VALUES ('timer', 'timer', ?)", "fired \(count)")
+    return count
+  }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct `Timer jobs` {
+  private func setDue(_ process: TestProcess, at time: Int64) async throws {
+    try await process.store.change { change in
+      try change.transaction.run("INSERT INTO due (at) VALUES (?)", time)
+      change.rescheduleTimers()
+    }
+  }
+
+  @Test func `fire at their time and not before`() async throws {
+    let world = try await World(topics: [.orders])
+    let process = try TestProcess(
+      world, inputs: [.orders: TestHandler.seeing], jobs: [DueJob(inputs: [.orders])])
+    #expect(await eventually { process.processor?.isCaughtUp == true })
+    try await setDue(process, at: start + 1000)
+    world.clock.set(start + 999)
+    // A job that is due at once shows that the timers have looked at the clock since.
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(try await process.seen() == [])
+    world.clock.set(start + 1000)
+    #expect(try await eventually { try await process.seen() == ["fired 1"] })
+    #expect(process.metrics.counter("timers_fired_total", "", labels: ["job": "due"]).value == 1)
+    await process.stop()
+  }
+
+  @Test func `speak only when everything written before their time is read`() async throws {
+    let world = try await World(topics: [.orders])
+    let gate = Completion<Void>()
+    let handler = TestHandler { record in
+      gate.wait()
+      return { change in try change.see(record) }
+    }
+    let process = try TestProcess(
+      world, inputs: [.orders: handler], jobs: [DueJob(inputs: [.orders])])
+    #expect(await eventually { process.processor?.isCaughtUp == true })
+    try await world.produce([("k", "written before")], to: .orders)
+    try await setDue(process, at: start)
+    #expect(
+      await eventually { process.metrics.counter("timers_held_total", "").value >= 3 })
+    #expect(try await process.seen() == [])
+    gate.complete(with: ())
+    #expect(
+      try await eventually { try await process.seen() == ["written before", "fired 1"] })
+    await process.stop()
+  }
+
+  @Test func `come to speak although the log grows all the time`() async throws {
+    let world = try await World(partitions: 1, topics: [.orders])
+    let isSlow = Atomic<Bool>(true)
+    let handler = TestHandler { record in
+      { change in
+        // Slower than what is written: the end runs away.
+        if isSlow.load(ordering: .acquiring) {
+          let pause = Completion<Void>()
+          _ = pause.wait(by: .after(.milliseconds(15)))
+        }
+        try change.see(record)
+      }
+    }
+    let process = try TestProcess(
+      world, inputs: [.orders: handler], jobs: [DueJob(inputs: [.orders])])
+    #expect(await eventually { process.processor?.isCaughtUp == true })
+    let writing = Task {
+      var number = 0
+      while !Task.isCancelled {
+        try await world.produce((0..<20).map { _ in ("k", "x") }, to: .orders)
+        number += 20
+      }
+      return number
+    }
+    try await setDue(process, at: start)
+    let hasFired = try await eventually(within: 30) {
+      try await process.seen(key: "timer") == ["fired 1"]
+    }
+    writing.cancel()
+    isSlow.store(false, ordering: .releasing)
+    let written = try await writing.value
+    #expect(hasFired)
+    #expect(written > 0)
+    await process.stop()
+  }
+
+  @Test func `are silent while the broker is away`() async throws {
+    let mock = try MockCluster()
+    let world = try await World(mock: mock, topics: [.orders])
+    let process = try TestProcess(
+      world, inputs: [.orders: TestHandler.seeing], jobs: [DueJob(inputs: [.orders])])
+    #expect(await eventually { process.processor?.isCaughtUp == true })
+    try mock.setBroker(1, isUp: false)
+    try await setDue(process, at: start)
+    #expect(
+      await eventually { process.metrics.counter("timers_held_total", "").value >= 2 })
+    #expect(try await process.seen() == [])
+    try mock.setBroker(1, isUp: true)
+    #expect(try await eventually { try await process.seen() == ["fired 1"] })
+    await process.stop()
+  }
+
+  @Test func `speak without a broker when they depend on no topic`() async throws {
+    let mock = try MockCluster()
+    let world = try await World(mock: mock, topics: [.orders])
+    try mock.setBroker(1, isUp: false)
+    let process = try TestProcess(
+      world, inputs: [.orders: TestHandler.seeing], jobs: [DueJob(inputs: [])])
+    try await setDue(process, at: start)
+    #expect(try await eventually { try await process.seen() == ["fired 1"] })
+    await process.stop()
+  }
+}
