@@ -61,6 +61,8 @@ public struct KafkaErrorCode: RawRepresentable, Sendable, Hashable {
   public static let fatal = KafkaErrorCode(RD_KAFKA_RESP_ERR__FATAL)
   /// No answer came in time.
   public static let timedOut = KafkaErrorCode(RD_KAFKA_RESP_ERR__TIMED_OUT)
+  /// The broker says that its own work took too long.
+  public static let requestTimedOut = KafkaErrorCode(RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
   /// The connection to a broker failed.
   public static let transport = KafkaErrorCode(RD_KAFKA_RESP_ERR__TRANSPORT)
   /// No broker can be reached.

@@ -4,11 +4,14 @@ import Synchronization
 
 /// Keeps at most one commit of positions under way; newer positions wait and overwrite each other.
 ///
-/// So a broker that is away holds back one request, however often the service commits.
+/// So a broker that is away holds back one request, however often the service commits. Positions of
+/// a commit that failed go with the next one.
 final class CommitBook: Sendable {
   private struct State {
-    var isUnderWay = false
+    var underWay: [TopicPartition: Int64]?
     var waiting: [TopicPartition: Int64] = [:]
+    /// After a failure nothing is sent by itself, only with the next positions.
+    var isHeld = false
   }
 
   private let state = Mutex(State())
@@ -24,29 +27,31 @@ final class CommitBook: Sendable {
   }
 
   /// Whether a commit is under way or waits.
-  var isBusy: Bool { state.withLock { $0.isUnderWay || !$0.waiting.isEmpty } }
+  var isBusy: Bool {
+    state.withLock { $0.underWay != nil || (!$0.waiting.isEmpty && !$0.isHeld) }
+  }
 
   /// Adds positions to the next commit.
   func add(_ positions: [TopicPartition: Int64]) {
-    state.withLock { $0.waiting.merge(positions) { _, new in new } }
+    state.withLock { state in
+      state.waiting.merge(positions) { _, new in new }
+      state.isHeld = false
+    }
   }
 
   /// Sends what waits, unless a commit is under way.
   func send(on handle: OpaquePointer) throws(KafkaError) {
     let positions: [TopicPartition: Int64]? = state.withLock { state in
-      guard !state.isUnderWay && !state.waiting.isEmpty else { return nil }
-      defer {
-        state.isUnderWay = true
-        state.waiting = [:]
-      }
-      return state.waiting
+      guard state.underWay == nil && !state.waiting.isEmpty && !state.isHeld else { return nil }
+      state.underWay = state.waiting
+      state.waiting = [:]
+      return state.underWay
     }
     guard let positions else { return }
     let list = PositionList(positions)
     let code = unsafe list.withPointer { list in unsafe rd_kafka_commit(handle, list, 1) }
     guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-      state.withLock { $0.isUnderWay = false }
-      failures.add()
+      ended(false)
       throw KafkaError(code, "positions were not committed")
     }
   }
@@ -60,7 +65,13 @@ final class CommitBook: Sendable {
   }
 
   fileprivate func ended(_ succeeded: Bool) {
-    state.withLock { $0.isUnderWay = false }
+    state.withLock { state in
+      if !succeeded, let underWay = state.underWay {
+        state.waiting.merge(underWay) { newer, _ in newer }
+        state.isHeld = true
+      }
+      state.underWay = nil
+    }
     (succeeded ? commits : failures).add()
   }
 }

@@ -15,9 +15,11 @@ public final class Consumer: Sendable {
 
   private let client: ClientHandle
   private let queue: ConsumerQueue
+  private let nudge: FetchNudge
   private let records: Counter
   private let bytes: Counter
-  /// Held by `poll`: the fault that stood behind the records of the last batch.
+  private let isPolling = Atomic<Bool>(false)
+  /// The fault that stood behind the records of the last batch.
   private let deferred = Mutex<KafkaError?>(nil)
 
   /// Makes a consumer; it connects by itself, and need not reach a broker yet.
@@ -38,6 +40,10 @@ public final class Consumer: Sendable {
       RD_KAFKA_CONSUMER, configuration,
       own: [
         ("group.id", groupID),
+        // Without membership this only says how long a commit waits for the group's coordinator,
+        // and so how long `close` may take when the broker is away.
+        ("session.timeout.ms", "2000"),
+        ("heartbeat.interval.ms", "500"),
         ("enable.auto.commit", "false"),
         ("enable.auto.offset.store", "false"),
         ("auto.offset.reset", "error"),
@@ -45,6 +51,8 @@ public final class Consumer: Sendable {
         ("allow.auto.create.topics", "false"),
         ("queued.max.messages.kbytes", "\(max(1, queueBytesLimit / 1024))"),
         ("fetch.message.max.bytes", "\(Producer.maximumRecordBytes)"),
+        // A fetch may overshoot the queue's limit by this much.
+        ("fetch.max.bytes", "\(2 * Producer.maximumRecordBytes)"),
       ],
       context: ClientContext(name: name, log: log, metrics: metrics),
       install: { conf in unsafe CommitBook.install(in: conf) })
@@ -53,6 +61,7 @@ public final class Consumer: Sendable {
       throw KafkaError(code: .invalidArgument, reason: "Kafka consumer \(name) has no queue")
     }
     self.queue = queue
+    nudge = FetchNudge(queueBytesLimit: queueBytesLimit)
     records = metrics.counter(
       "kafka_consumer_records_total", "Records read.", labels: ["client": name])
     bytes = metrics.counter(
@@ -63,6 +72,9 @@ public final class Consumer: Sendable {
 
   /// Reads these partitions from these positions, and no others.
   ///
+  /// It starts at once where the client knows the partition's leader, as after `watermarks`. With
+  /// `beginning` or `end` for an unknown leader librdkafka waits half a second first.
+  ///
   /// - Parameter positions: For each partition the offset of the next record, or `beginning`, `end`.
   public func assign(_ positions: [TopicPartition: Int64]) throws(KafkaError) {
     let list = PositionList(positions)
@@ -70,6 +82,7 @@ public final class Consumer: Sendable {
       let code = unsafe list.withPointer { list in unsafe rd_kafka_assign(handle, list) }
       try check(code, "assigning partitions")
     }
+    nudge.assigned(positions.keys)
   }
 
   /// Takes the records that are there, waiting up to a time for the first.
@@ -80,14 +93,20 @@ public final class Consumer: Sendable {
   ///   - maximum: The most records to take, from 1.
   ///   - timeout: How long to wait; zero does not wait.
   /// - Returns: Records, in order within each partition; empty when none came or `wake` was called.
-  /// - Throws: `.positionOutOfRange` when a position is not in the log; other faults of a partition.
-  ///   A fault behind good records is thrown by the next call.
+  /// - Throws: `.positionOutOfRange` when a position is not in the log, or another fault of a
+  ///   partition. What is retriable librdkafka mends by itself: poll again. A fault behind good
+  ///   records is thrown by the next call.
   public func poll(maximum: Int, timeout: Duration) throws(KafkaError) -> [ReceivedRecord] {
+    // Taking batches needs a single caller (INTRODUCTION.md of librdkafka).
+    precondition(
+      !isPolling.exchange(true, ordering: .acquiringAndReleasing), "two threads poll a consumer")
+    defer { isPolling.store(false, ordering: .releasing) }
     if let error = takeDeferred() { throw error }
     client.serve(milliseconds: 0)
     let milliseconds = Int32(clamping: timeout.wholeMilliseconds)
     let (received, fault) = unsafe try client.use { handle throws(KafkaError) in
       unsafe try sendCommits(on: handle)
+      unsafe nudge.runIfDue(on: handle) { queue.length }
       return take(maximum: maximum, milliseconds: milliseconds)
     }
     count(received)
@@ -123,7 +142,9 @@ public final class Consumer: Sendable {
   private func count(_ received: [ReceivedRecord]) {
     guard !received.isEmpty else { return }
     records.add(received.count)
-    bytes.add(received.reduce(0) { $0 + ($1.key?.count ?? 0) + ($1.value?.count ?? 0) })
+    let size = received.reduce(0) { $0 + ($1.key?.count ?? 0) + ($1.value?.count ?? 0) }
+    bytes.add(size)
+    nudge.took(records: received.count, bytes: size)
   }
 
   /// Makes a `poll` that waits return at once with what it has, or the next one if none waits.
@@ -222,9 +243,9 @@ public final class Consumer: Sendable {
     }
   }
 
-  /// Waits shortly for commits under way and ends the client; a `poll` that waits returns.
+  /// Ends the client: waits until the deadline for commits under way; a `poll` that waits returns.
   ///
-  /// Blocks.
+  /// Blocks until the deadline at most, and goes on to end the client on a thread of its own.
   public func close(by deadline: Deadline = .after(.seconds(1))) {
     client.refuse()
     wake()
@@ -235,8 +256,11 @@ public final class Consumer: Sendable {
       }
       client.serve(milliseconds: Int32(clamping: deadline.remaining.wholeMilliseconds))
     }
-    // Without a group there is none to leave, and leaving would wait for a broker that is away.
-    client.destroy(flags: RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) { [queue] in queue.destroy() }
+    let closing = DedicatedThread(name: "kafka-close") { [client, queue] in
+      // Without a group there is none to leave, and leaving would wait for a broker that is away.
+      client.destroy(flags: RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) { queue.destroy() }
+    }
+    _ = closing.join(by: max(deadline, .after(.milliseconds(100))))
   }
 }
 

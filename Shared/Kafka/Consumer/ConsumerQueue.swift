@@ -24,6 +24,9 @@ import Synchronization
   /// Makes a `take` that waits return at once, or the next one that finds nothing.
   func interrupt() { unsafe rd_kafka_queue_yield(handle) }
 
+  /// How many messages stand in it.
+  var length: Int { unsafe rd_kafka_queue_length(handle) }
+
   /// Takes messages that are there, waiting for the first; each is passed on and then destroyed.
   ///
   /// librdkafka waits until a batch is full or its time is over. So the first message is awaited

@@ -119,21 +119,29 @@ public final class Producer: Sendable {
     await loop.flush(by: deadline).value()
   }
 
-  /// Refuses new records, waits for reports, gives up what is left shortly before the deadline so
-  /// that every report has been called, and ends the client and its thread.
+  /// Ends the producer: refuses new records, waits for reports, and shortly before the deadline
+  /// gives up what is left, so that every report has been called when this returns.
+  ///
+  /// Then it ends the client and its thread, waiting for that until the deadline.
   public func close(by deadline: Deadline) async {
-    beginClosing(deadline)
-    await thread.joined()
+    let closed = Completion<Void>()
+    _ = DedicatedThread(name: "kafka-close") { [loop, thread] in
+      Self.close(loop, thread, by: deadline)
+      closed.complete(with: ())
+    }
+    await closed.value()
   }
 
   /// The same as `close(by:)` for threads of ours, which may block.
   public func closeAndWait(by deadline: Deadline) {
-    beginClosing(deadline)
-    thread.join()
+    Self.close(loop, thread, by: deadline)
   }
 
-  private func beginClosing(_ deadline: Deadline) {
+  private static func close(_ loop: ProducerLoop, _ thread: DedicatedThread, by deadline: Deadline)
+  {
     loop.close(by: deadline)
+    loop.allReported.wait()
+    _ = thread.join(by: deadline)
   }
 
   /// Makes the producer fail as an idempotent producer does when the broker has lost its state.

@@ -17,6 +17,8 @@ final class ProducerLoop: Sendable {
   }
 
   let room = ProducerRoom()
+  /// Complete when closing has gone so far that no record owes a report.
+  let allReported = Completion<Void>()
   private let client: ClientHandle
   private let state = Mutex(State())
 
@@ -61,9 +63,10 @@ final class ProducerLoop: Sendable {
         nextPurge = .after(.seconds(1))
       }
     }
-    client.destroy()
     room.advance()
     answerFlushes(0)
+    allReported.complete(with: ())
+    client.destroy()
   }
 
   /// The time to wait for events, at most a second, at least one millisecond.
