@@ -29,7 +29,7 @@ struct Watch: Sendable {
     let now = ContinuousClock.now
     var waiting: [(peer: Peer, descriptor: Int32)] = []
     for peer in core.peers.withLock({ Array($0.values) }) {
-      if let descriptor = peer.waitingDescriptor(at: now, patience: .milliseconds(500)) {
+      if let descriptor = peer.waitingDescriptor(at: now, patience: .seconds(1)) {
         waiting.append((peer, descriptor))
       }
     }
