@@ -68,18 +68,12 @@ public final class HTTPClient: Sendable {
     queue.withLock { $0.isClosed = true }
     let threads = threads.withLock { $0 }
     for _ in threads { arrived.signal() }
-    let ended = Completion<Bool>()
-    let timer = Task {
-      try? await Task.sleep(for: deadline.remaining)
-      ended.complete(with: false)
+    let last = DedicatedThread(name: "http-close") { [self] in
+      let isEnded = threads.allSatisfy { $0.join(by: deadline) }
+      if !isEnded { giveUp() }
+      for thread in threads { thread.join() }
     }
-    let joins = Task {
-      for thread in threads { await thread.joined() }
-      ended.complete(with: true)
-    }
-    if await !ended.value() { giveUp() }
-    timer.cancel()
-    await joins.value
+    await last.joined()
   }
 
   private func enqueue(_ request: HTTPRequest) throws(HTTPClientError) -> Job {

@@ -4,9 +4,8 @@ import Synchronization
 
 /// Owns one `MHD_Daemon` and the reference that its callbacks hold to the core.
 final class Daemon: Sendable {
-  @safe private struct Handles: @unchecked Sendable {
-    // microhttpd.h documents MHD_quiesce_daemon and MHD_stop_daemon for a daemon "run using threads";
-    // both are called once, one after the other, under the lock below.
+  /// Touched under the lock only.
+  @safe private struct Handles {
     let daemon: OpaquePointer
     let core: Unmanaged<ServerCore>
   }
@@ -47,9 +46,11 @@ final class Daemon: Sendable {
   ///
   /// No connection may be suspended, or libmicrohttpd aborts the process.
   func stop() {
-    guard let taken = handles.withLock({ $0.take() }) else { return }
-    unsafe purser_http_stop(taken.daemon)
-    unsafe taken.core.release()
+    handles.withLock { handles in
+      guard let taken = handles.take() else { return }
+      unsafe purser_http_stop(taken.daemon)
+      unsafe taken.core.release()
+    }
   }
 
   /// The callbacks: each finds its object and calls one method.

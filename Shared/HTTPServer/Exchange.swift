@@ -12,6 +12,8 @@ final class Exchange: Sendable {
     case body(Request, Router.Route)
     /// The answer stands, but the body is read first so that the client can hear it.
     case draining(Response, read: Int)
+    /// All is read; the next call suspends the connection.
+    case due(Request, Router.Route)
     /// The handler works; the connection is suspended.
     case suspended
     /// The answer stands.

@@ -41,6 +41,19 @@ final class Peer: Sendable {
     state.withLock { ($0.phase, now - $0.since) }
   }
 
+  /// The descriptor of a connection that waits for its client; nil while a handler works.
+  ///
+  /// - Parameter patience: Connections that did something lately are left alone.
+  func waitingDescriptor(at now: ContinuousClock.Instant, patience: Duration) -> Int32? {
+    state.withLock { state in
+      switch state.phase {
+      case .fresh, .idle, .reading:
+        state.descriptor >= 0 && now - state.since > patience ? state.descriptor : nil
+      case .handling, .writing: nil
+      }
+    }
+  }
+
   /// Must be called before the descriptor is closed, as its number may then belong to another.
   func closed() { state.withLock { $0.descriptor = -1 } }
 

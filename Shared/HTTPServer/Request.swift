@@ -33,7 +33,7 @@ public struct Request: Sendable {
 
   init(
     _ method: Method, _ target: RequestTarget, headers: Headers, body: [UInt8] = [],
-    principal: Principal? = nil
+    principal: Principal? = nil, id: String? = nil
   ) {
     self.method = method
     path = target.path
@@ -42,7 +42,7 @@ public struct Request: Sendable {
     self.headers = headers
     self.body = body
     self.principal = principal
-    id = RequestId.taken(from: headers)
+    self.id = id ?? RequestId.taken(from: headers)
   }
 
   /// The first value of a query parameter.

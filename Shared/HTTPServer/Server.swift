@@ -48,6 +48,7 @@ public final class Server: Service {
   public func run() async throws(ServerError) {
     let started = state.withLock { state -> Bool? in
       guard case .bound = state else { return nil }
+      OpenFiles.allow(core.limits.connections, log)
       guard let daemon = Daemon(core: core, listening: listening, threads: threads) else {
         state = .stopped
         return false
@@ -81,35 +82,15 @@ public final class Server: Service {
     daemon.quiesce()
     // The last part of the time is for telling those who would wait longer.
     let margin = min(.milliseconds(500), deadline.remaining / 4)
-    await core.drained(within: deadline.remaining - margin)
-    core.giveUpWaiting()
-    await core.drained(within: margin / 2)
-
-    // MHD_stop_daemon joins threads, so it runs on one of ours.
-    let last = DedicatedThread(name: "http-stop") {
+    let last = DedicatedThread(name: "http-stop") { [core] in
+      _ = core.drained.wait(by: .after(deadline.remaining - margin))
+      core.giveUpWaiting()
+      _ = core.drained.wait(by: .after(margin / 2))
       daemon.stop()
       watch.stop.complete(with: ())
       watchThread.join()
     }
     await last.joined()
     ended.complete(with: ())
-  }
-}
-
-extension ServerCore {
-  /// Waits until nothing is open, or the time is over.
-  fileprivate func drained(within time: Duration) async {
-    let over = Completion<Void>()
-    let timer = Task {
-      try? await Task.sleep(for: time)
-      over.complete(with: ())
-    }
-    let wait = Task {
-      await drained.value()
-      over.complete(with: ())
-    }
-    await over.value()
-    timer.cancel()
-    wait.cancel()
   }
 }

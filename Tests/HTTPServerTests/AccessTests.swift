@@ -29,13 +29,15 @@ struct AccessTests {
     (.post, "/orders"), (.get, "/read"), (.post, "/write"), (.delete, "/admin"), (.post, "/open"),
   ]
 
-  @Test(arguments: [
-    ("Bearer shop-key", [200, 200, 403, 403, 200]), ("bearer game-key", [403, 403, 200, 403, 200]),
-    ("Bearer boss-key", [200, 200, 200, 200, 200]), ("Bearer other", [401, 401, 401, 401, 200]),
-    ("Bearer SHOP-KEY", [401, 401, 401, 401, 200]), ("Bearer", [401, 401, 401, 401, 200]),
-    ("Basic shop-key", [401, 401, 401, 401, 200]), (nil, [401, 401, 401, 401, 200]),
-    ("Bearer shop-key x", [401, 401, 401, 401, 200]),
-  ] as [(String?, [Int])])
+  @Test(
+    arguments: [
+      ("Bearer shop-key", [200, 200, 403, 403, 200]),
+      ("bearer game-key", [403, 403, 200, 403, 200]),
+      ("Bearer boss-key", [200, 200, 200, 200, 200]), ("Bearer other", [401, 401, 401, 401, 200]),
+      ("Bearer SHOP-KEY", [401, 401, 401, 401, 200]), ("Bearer", [401, 401, 401, 401, 200]),
+      ("Basic shop-key", [401, 401, 401, 401, 200]), (nil, [401, 401, 401, 401, 200]),
+      ("Bearer shop-key x", [401, 401, 401, 401, 200]),
+    ] as [(String?, [Int])])
   func `each key reaches what its scopes allow`(_ header: String?, _ expected: [Int]) async throws {
     let router = Self.router(AccessPolicy(keys: try AccessKeys(parsing: Self.keyFile())))
     var statuses: [Int] = []
@@ -48,9 +50,10 @@ struct AccessTests {
     #expect(statuses == expected)
   }
 
-  @Test(arguments: [
-    (nil, "missing-key"), ("Bearer other", "unknown-key"), ("Bearer game-key", "scope-missing"),
-  ] as [(String?, String)])
+  @Test(
+    arguments: [
+      (nil, "missing-key"), ("Bearer other", "unknown-key"), ("Bearer game-key", "scope-missing"),
+    ] as [(String?, String)])
   func `each refusal has its own type and is counted`(_ header: String?, _ type: String)
     async throws
   {

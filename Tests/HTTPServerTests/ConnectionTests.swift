@@ -61,6 +61,31 @@ struct ConnectionTests {
     }
   }
 
+  @Test func `a client that finishes sending while its handler works gets its answer`()
+    async throws
+  {
+    let gate = Gate()
+    let router = smallRouter { router in
+      router.on(.post, "/wait", scope: nil) { request in
+        await gate.wait()
+        return Response(status: 200, body: request.body)
+      }
+    }
+    try await LiveServer.with(router) { live in
+      let clients = try (0..<8).map { _ in try live.connect() }
+      for (number, client) in clients.enumerated() {
+        client.send("POST /wait HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhell\(number)")
+        if number < 4 { client.finishSending() }
+      }
+      #expect(await eventually { gate.arrived == 8 })
+      for client in clients { client.finishSending() }
+      gate.open()
+      for (number, client) in clients.enumerated() {
+        #expect(await client.answer()?.body == "hell\(number)")
+      }
+    }
+  }
+
   @Test func `HTTP 1.0 is answered and closed`() async throws {
     try await LiveServer.with(smallRouter()) { live in
       let port = live.port

@@ -7,11 +7,14 @@ struct ConventionTests {
     try Request(.get, "/", headers: headers)
   }
 
-  @Test(arguments: [
-    ("wait=5", 5), ("Wait=5", 5), ("respond-async, wait=7", 7), ("wait=\"4\"", 4), ("wait=900", 20),
-    ("wait = 3 ; x=y", 3), ("respond-async", nil), ("wait", nil), ("wait=", nil), ("wait=-1", nil),
-    ("wait=1.5", nil), ("wait=99999999999999999999", nil), ("await=3", nil), ("wait=0", 0),
-  ] as [(String, Int?)])
+  @Test(
+    arguments: [
+      ("wait=5", 5), ("Wait=5", 5), ("respond-async, wait=7", 7), ("wait=\"4\"", 4),
+      ("wait=900", 20),
+      ("wait = 3 ; x=y", 3), ("respond-async", nil), ("wait", nil), ("wait=", nil),
+      ("wait=-1", nil),
+      ("wait=1.5", nil), ("wait=99999999999999999999", nil), ("await=3", nil), ("wait=0", 0),
+    ] as [(String, Int?)])
   func `a wait is read and bounded`(_ header: String, _ seconds: Int?) throws {
     let wait = try Self.request(("Prefer", header)).preferredWait(atMost: .seconds(20))
     #expect(wait == seconds.map { .seconds($0) })

@@ -61,4 +61,38 @@ struct MalformedRequestTests {
       #expect(answer?.body == "task")
     }
   }
+
+  @Test func `requests with bytes changed at random leave the server whole`() async throws {
+    let requests = [
+      "POST /echo?a=b HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
+      "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      "GET /things/%41 HTTP/1.1\r\nHost: t\r\nPrefer: wait=1\r\n\r\n",
+    ]
+    try await LiveServer.with(smallRouter()) { live in
+      let port = live.port
+      await onThread {
+        var seed: UInt64 = 42
+        func random(_ bound: Int) -> Int {
+          // A fixed sequence, so that a failure can be had again.
+          seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          return Int(seed >> 33) % bound
+        }
+        for number in 0..<600 {
+          var bytes = Array(requests[number % requests.count].utf8)
+          for _ in 0...random(3) {
+            switch random(3) {
+            case 0: bytes[random(bytes.count)] = UInt8(random(256))
+            case 1: bytes.remove(at: random(bytes.count))
+            default: bytes.insert(UInt8(random(256)), at: random(bytes.count))
+            }
+          }
+          guard let client = RawClient(port: port) else { continue }
+          client.send(bytes)
+          client.finishSending()
+        }
+      }
+      let answer = await live.answersTo("GET /task HTTP/1.1\r\nHost: t\r\n\r\n")
+      #expect(answer?.body == "task")
+    }
+  }
 }

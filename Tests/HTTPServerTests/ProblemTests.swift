@@ -61,24 +61,25 @@ struct ProblemTests {
     }
   }
 
-  @Test(arguments: [
-    (#"{"lines":[]}"#, "invalid-field", "$.customer", "missing"),
-    (#"{"customer":5,"lines":[]}"#, "invalid-field", "$.customer", "a string"),
-    (#"{"customer":null,"lines":[]}"#, "invalid-field", "$.customer", "null"),
-    (#"{"customer":"c","lines":{}}"#, "invalid-field", "$.lines", "an array"),
-    (
-      #"{"customer":"c","lines":[{"product":"p","count":1},{"product":"p","count":"1"}]}"#,
-      "invalid-field", "$.lines[1].count", "a whole number"
-    ),
-    (
-      #"{"customer":"c","lines":[{"product":"p"}]}"#, "invalid-field", "$.lines[0].count",
-      "missing"
-    ),
-    (#"{"customer":"c","lines":[],"gift":1}"#, "invalid-field", "$.gift", "true or false"),
-    (#"[]"#, "invalid-field", "$", "an object"),
-    (#"{"customer":"c","lines":[],"#, "invalid-json", nil, "not JSON"),
-    ("", "invalid-json", nil, "not JSON"), ("hello", "invalid-json", nil, "not JSON"),
-  ] as [(String, String, String?, String)])
+  @Test(
+    arguments: [
+      (#"{"lines":[]}"#, "invalid-field", "$.customer", "missing"),
+      (#"{"customer":5,"lines":[]}"#, "invalid-field", "$.customer", "a string"),
+      (#"{"customer":null,"lines":[]}"#, "invalid-field", "$.customer", "null"),
+      (#"{"customer":"c","lines":{}}"#, "invalid-field", "$.lines", "an array"),
+      (
+        #"{"customer":"c","lines":[{"product":"p","count":1},{"product":"p","count":"1"}]}"#,
+        "invalid-field", "$.lines[1].count", "a whole number"
+      ),
+      (
+        #"{"customer":"c","lines":[{"product":"p"}]}"#, "invalid-field", "$.lines[0].count",
+        "missing"
+      ),
+      (#"{"customer":"c","lines":[],"gift":1}"#, "invalid-field", "$.gift", "true or false"),
+      (#"[]"#, "invalid-field", "$", "an object"),
+      (#"{"customer":"c","lines":[],"#, "invalid-json", nil, "not JSON"),
+      ("", "invalid-json", nil, "not JSON"), ("hello", "invalid-json", nil, "not JSON"),
+    ] as [(String, String, String?, String)])
   func `a body that cannot be used is named by its JSON path`(
     _ body: String, _ type: String, _ path: String?, _ words: String
   ) throws {
