@@ -38,7 +38,7 @@ private final class Probe: Service {
 
   func stop(by deadline: Deadline) async {
     events.add("stop \(name)")
-    if case .deaf = manner { await Completion<Void>().value() }
+    if case .deaf = manner { await events.isOver.value() }
     stopped.complete(with: ())
     if case .failingAtStop = manner { _ = await events.hasLine("could not flush") }
   }
@@ -52,6 +52,8 @@ private struct Broken: Error, CustomStringConvertible {
 private final class Events: Sendable {
   private let seen = Mutex<[String]>([])
   private let lines = Mutex<[String]>([])
+  /// Completes when the test has seen enough, so that a deaf service ends too.
+  let isOver = Completion<Void>()
 
   func add(_ event: String) { seen.withLock { $0.append(event) } }
   var all: [String] { seen.withLock { $0 } }
@@ -114,6 +116,7 @@ private final class Events: Sendable {
     #expect(events.logged.contains("\"service\":\"http\""))
     // The others are asked all the same.
     #expect(await eventually { events.all.contains("stop store") })
+    events.isOver.complete(with: ())
   }
 
   @Test func `a service that fails while it stops is reported`() async {
