@@ -110,7 +110,7 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography"]),
     tests("KafkaTests", ["Kafka", "ServiceRuntime"]),
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "ServiceRuntime"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "Cryptography", "ServiceRuntime"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests("AppStoreTests", ["AppStore", "Cryptography"]),
     tests(
@@ -119,6 +119,12 @@ let package = Package(
     tests("OrderServiceTests", ["order-service", "Events", "Catalog"]),
     tests("VerifyServiceTests", ["verify-service", "Events", "AppStore"]),
     tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
+    tests(
+      "SimulatorTests",
+      [
+        "app-store-simulator", "AppStore", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
+        "ServiceRuntime",
+      ]),
     tests(
       "PipelineTests",
       [

@@ -23,8 +23,17 @@ public struct Apps: Sendable, Equatable {
   /// Files of the root certificates that signed data must lead to; paths as from the working folder.
   public let roots: [String]
 
+  /// Makes the list; `load` and `init(json:)` check what they read.
+  public init(all: [App], roots: [String]) {
+    self.all = all
+    self.roots = roots
+  }
+
   /// The app with a bundle id.
   public func app(_ bundleId: String) -> App? { all.first { $0.bundleId == bundleId } }
+
+  /// Whether any app serves Production.
+  public var servesProduction: Bool { all.contains { $0.environments["Production"] != nil } }
 
   /// The policies of an app and environment; the defaults where none are configured.
   public func policies(_ bundleId: String, _ environment: String) -> Policies {

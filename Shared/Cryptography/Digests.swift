@@ -10,6 +10,12 @@ public enum SHA256 {
   public static func hash(_ text: String) -> [UInt8] { unsafe hash(text.utf8.span.bytes) }
   /// The digest, 32 bytes; copies the bytes first.
   public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] { hash(Array(bytes)) }
+  /// The digests of the first `prefix` bytes and of all, in one pass.
+  public static func hashes(
+    of bytes: RawSpan, prefix: Int
+  ) -> (prefix: [UInt8], whole: [UInt8]) {
+    Digest.sha256.hashes(of: bytes, prefix: prefix)
+  }
   /// The digest as 64 lower-case hexadecimal characters.
   public static func hex(_ bytes: [UInt8]) -> String { Hex.encode(hash(bytes)) }
   /// The digest of the text's UTF-8 as 64 lower-case hexadecimal characters.
@@ -64,5 +70,28 @@ struct Digest: @unchecked Sendable {
       precondition(hashed == 1, "OpenSSL could not hash: \(ErrorQueue.takeReason())")
       count = size
     }
+  }
+
+  func hashes(of bytes: RawSpan, prefix: Int) -> (prefix: [UInt8], whole: [UInt8]) {
+    var first = [UInt8](repeating: 0, count: size)
+    var whole = first
+    let hashed = unsafe bytes.withUnsafeBytes { input in
+      guard let context = unsafe EVP_MD_CTX_new(), let branch = unsafe EVP_MD_CTX_new() else {
+        return false
+      }
+      defer {
+        unsafe EVP_MD_CTX_free(context)
+        unsafe EVP_MD_CTX_free(branch)
+      }
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: input[prefix...])
+      return unsafe EVP_DigestInit_ex(context, handle, nil) == 1
+        && EVP_DigestUpdate(context, input.baseAddress, prefix) == 1
+        && EVP_MD_CTX_copy_ex(branch, context) == 1
+        && EVP_DigestFinal_ex(branch, &first, nil) == 1
+        && EVP_DigestUpdate(context, rest.baseAddress, rest.count) == 1
+        && EVP_DigestFinal_ex(context, &whole, nil) == 1
+    }
+    precondition(hashed, "OpenSSL could not hash: \(ErrorQueue.takeReason())")
+    return (first, whole)
   }
 }

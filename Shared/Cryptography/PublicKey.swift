@@ -3,6 +3,7 @@ internal import COpenSSL
 /// A public key, free to be used by any number of threads at once.
 public struct PublicKey: Sendable {
   let key: KeyHandle
+  private let contexts: VerifyContexts
   /// The curve, or nil for a key of another kind.
   public let curve: Curve?
   /// DER of the SubjectPublicKeyInfo.
@@ -10,6 +11,7 @@ public struct PublicKey: Sendable {
 
   init(_ key: KeyHandle) throws(CryptographyError) {
     self.key = key
+    contexts = VerifyContexts(key)
     curve = key.curve
     spki = try key.subjectPublicKeyInfo()
   }
@@ -29,8 +31,14 @@ public struct PublicKey: Sendable {
 
   /// Whether `signature` (r‖s, 64 bytes) is the P-256 key's over SHA-256 of `message`.
   public func verifyES256(signature: [UInt8], over message: RawSpan) -> Bool {
-    guard curve == .p256, let der = SignatureForm.der(fromRaw: signature) else { return false }
-    return verifyDER(signature: der, digest: SHA256.hash(message))
+    verifyES256(signature: signature, digest: SHA256.hash(message))
+  }
+
+  /// Whether `signature` (r‖s, 64 bytes) is the P-256 key's over a SHA-256 digest.
+  public func verifyES256(signature: [UInt8], digest: [UInt8]) -> Bool {
+    guard curve == .p256, digest.count == 32, let der = SignatureForm.der(fromRaw: signature)
+    else { return false }
+    return contexts.verify(signature: der, digest: digest)
   }
 
   /// Whether `signature` (r‖s, 64 bytes) is the P-256 key's over SHA-256 of `message`.
@@ -40,19 +48,6 @@ public struct PublicKey: Sendable {
 
   /// Whether a DER signature is the key's over SHA-256 of `message`.
   public func verifyDER(signature: [UInt8], over message: [UInt8]) -> Bool {
-    curve != nil && verifyDER(signature: signature, digest: SHA256.hash(message))
-  }
-
-  private func verifyDER(signature: [UInt8], digest: [UInt8]) -> Bool {
-    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.handle, nil) else {
-      ErrorQueue.clear()
-      return false
-    }
-    defer { unsafe EVP_PKEY_CTX_free(context) }
-    let isValid =
-      unsafe EVP_PKEY_verify_init(context) == 1
-      && EVP_PKEY_verify(context, signature, signature.count, digest, digest.count) == 1
-    if !isValid { ErrorQueue.clear() }
-    return isValid
+    curve != nil && contexts.verify(signature: signature, digest: SHA256.hash(message))
   }
 }

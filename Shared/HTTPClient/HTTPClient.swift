@@ -52,7 +52,9 @@ public final class HTTPClient: Sendable {
     return try outcome.get()
   }
 
-  /// Sends a request and blocks until the answer is there. Only for threads of ours.
+  /// Sends a request and blocks until the answer is there.
+  ///
+  /// Only for threads of ours.
   ///
   /// - Throws: `HTTPClientError`; answers of any status are returned.
   public func sendAndWait(_ request: HTTPRequest) throws(HTTPClientError) -> HTTPResponse {

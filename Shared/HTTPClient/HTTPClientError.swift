@@ -1,4 +1,6 @@
-/// Why there is no answer. An answer of status 500 is an answer, not an error.
+/// Why there is no answer.
+///
+/// An answer of status 500 is an answer, not an error.
 public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The kinds of failure.
   public enum Kind: String, Sendable {

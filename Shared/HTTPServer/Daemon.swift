@@ -43,7 +43,9 @@ final class Daemon: Sendable {
     }
   }
 
-  /// Ends the threads; blocks. No connection may be suspended, or libmicrohttpd aborts the process.
+  /// Ends the threads; blocks.
+  ///
+  /// No connection may be suspended, or libmicrohttpd aborts the process.
   func stop() {
     guard let taken = handles.withLock({ $0.take() }) else { return }
     unsafe purser_http_stop(taken.daemon)

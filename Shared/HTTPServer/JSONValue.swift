@@ -10,10 +10,15 @@ public enum JSONValue: Sendable, Equatable, ExpressibleByStringLiteral, Expressi
   case object([String: JSONValue])
   case null
 
+  /// A text.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// A whole number.
   public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// True or false.
   public init(booleanLiteral value: Bool) { self = .boolean(value) }
+  /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  /// An object; of equal names the last one counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements) { _, last in last })
   }

@@ -22,6 +22,7 @@ final class Peer: Sendable {
     var descriptor: Int32
     var phase = Phase.fresh
     var since = ContinuousClock.now
+    var isCut = false
   }
 
   private let state: Mutex<State>
@@ -43,10 +44,13 @@ final class Peer: Sendable {
   /// Must be called before the descriptor is closed, as its number may then belong to another.
   func closed() { state.withLock { $0.descriptor = -1 } }
 
-  /// Ends both directions; libmicrohttpd then sees the end and closes. False when closed already.
+  /// Ends both directions; libmicrohttpd then sees the end and closes.
+  ///
+  /// - Returns: False when it was cut or closed already.
   func cut() -> Bool {
     state.withLock { state in
-      guard state.descriptor >= 0 else { return false }
+      guard state.descriptor >= 0, !state.isCut else { return false }
+      state.isCut = true
       return shutdown(state.descriptor, Int32(SHUT_RDWR)) == 0
     }
   }

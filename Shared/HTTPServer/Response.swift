@@ -1,10 +1,14 @@
 import FoundationEssentials
 
-/// An answer. `Content-Length`, `Date` and `X-Request-Id` are added by the server.
+/// An answer.
+///
+/// `Content-Length`, `Date` and `X-Request-Id` are added by the server.
 public struct Response: Sendable {
   /// The HTTP status, 200 to 599.
   public var status: Int
-  /// Header fields. Names and values with control characters are left out when sent.
+  /// Header fields.
+  ///
+  /// Names and values with control characters are left out when sent.
   public var headers: [(String, String)]
   /// The body; not sent for HEAD, 204 and 304.
   public var body: [UInt8]

@@ -1,4 +1,6 @@
-/// What a caller may do. The set is open, so that a key file may name scopes of a later version.
+/// What a caller may do.
+///
+/// The set is open, so that a key file may name scopes of a later version.
 public struct Scope: RawRepresentable, Hashable, Sendable {
   /// The word in key files.
   public let rawValue: String

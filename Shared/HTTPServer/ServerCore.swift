@@ -3,8 +3,10 @@ import Synchronization
 
 /// What the threads of libmicrohttpd, the handlers' tasks and the watch share.
 final class ServerCore: Sendable {
-  /// Requests in their handlers. Everything that suspends or resumes a connection holds this lock:
-  /// so "nobody is suspended" stays true once it is true, and the daemon can be stopped.
+  /// Requests in their handlers.
+  ///
+  /// Everything that suspends or resumes a connection holds this lock: so "nobody is suspended"
+  /// stays true once it is true, and the daemon can be stopped.
   struct Desk {
     struct Waiting {
       let exchange: Exchange
@@ -80,20 +82,18 @@ final class ServerCore: Sendable {
 
   /// Answers everything that still waits, and lets nothing be suspended from now on.
   func giveUpWaiting() {
-    let given = desk.withLock { desk in
+    let count = desk.withLock { desk in
       desk.isClosing = true
-      let given = Array(desk.waiting.values)
-      for one in given {
+      for one in desk.waiting.values {
+        // Before the resumption: afterwards the exchange forgets its task.
+        one.exchange.cancelTask()
         one.exchange.enter(.ready(Problem.stopping.response))
         one.connection.resume()
       }
-      metrics.inFlight.add(-given.count)
-      desk.waiting = [:]
-      return given
+      defer { desk.waiting = [:] }
+      return desk.waiting.count
     }
-    for one in given {
-      metrics.refused(Problem.stopping.type)
-      one.exchange.cancelTask()
-    }
+    metrics.inFlight.add(-count)
+    for _ in 0..<count { metrics.refused(Problem.stopping.type) }
   }
 }

@@ -1,4 +1,6 @@
-/// The bounds of a server. What passes them is refused with words, never queued.
+/// The bounds of a server.
+///
+/// What passes them is refused with words, never queued.
 public struct ServerLimits: Sendable {
   /// Longest body, in bytes; longer ones are answered 413.
   public var bodyBytes = 512 * 1024
@@ -18,7 +20,9 @@ public struct ServerLimits: Sendable {
   public var readTime: Duration = .seconds(15)
   /// How long an answer may take to leave, however busily.
   public var writeTime: Duration = .seconds(30)
-  /// How long a handler may take; then 503 `timeout`. Longer than any `Prefer: wait`.
+  /// How long a handler may take; then 503 `timeout`.
+  ///
+  /// Longer than any `Prefer: wait`.
   public var handlerTime: Duration = .seconds(60)
 
   /// The defaults.

@@ -1,7 +1,9 @@
 import ServiceRuntime
 import Synchronization
 
-/// What a server counts. Series are kept by route pattern, never by path.
+/// What a server counts.
+///
+/// Series are kept by route pattern, never by path.
 final class ServerMetrics: Sendable {
   private struct Series: Hashable {
     let method: Method

@@ -4,9 +4,17 @@ import FoundationEssentials
 ///
 /// Everything that Purser's promises rest on is set by `Producer` and `Consumer` themselves and
 /// refused here.
-public struct ClientConfiguration: Sendable {
+public struct ClientConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
   /// Properties by librdkafka's names, such as `bootstrap.servers`; values may be secret.
   let properties: [String: String]
+
+  /// The names of the properties that are set, sorted.
+  public var names: [String] { properties.keys.sorted() }
+
+  /// The names without their values, some of which are secret.
+  public var description: String { "Kafka properties \(names.joined(separator: ", "))" }
+  /// Shows no values.
+  public var customMirror: Mirror { Mirror(self, children: ["names": names]) }
 
   private init(checked properties: [String: String]) { self.properties = properties }
 

@@ -37,8 +37,7 @@ struct Batch: Sendable {
   var positions: [TopicPartition: Int64] {
     var positions: [TopicPartition: Int64] = [:]
     for entry in entries where entry.waitingID == nil {
-      positions[TopicPartition(topic: entry.record.topic, partition: entry.record.partition)] =
-        entry.record.offset + 1
+      positions[entry.record.topicPartition] = entry.record.offset + 1
     }
     return positions
   }
@@ -48,32 +47,17 @@ struct Batch: Sendable {
   /// - Throws: `SQLiteError` when the store or the disk is at fault: nothing has happened then.
   func apply(_ change: Change, log: Log) throws -> Result {
     var result = Result()
-    var failedKeys: Set<WaitingKey> = []
+    // Nobody waits, as a rule: then no record needs to ask.
+    var mayWait = try !WaitingRecords.isEmpty(change.transaction)
     for entry in entries {
-      let key = WaitingKey(topic: entry.record.topic, key: entry.record.key)
-      guard !failedKeys.contains(key) else { continue }
-      if entry.waitingID == nil,
-        try WaitingRecords.isWaiting(
-          change.transaction, topic: entry.record.topic, key: entry.record.key)
-      {
-        try WaitingRecords.insert(change.transaction, entry.record, reason: "behind-a-failed-record")
-        result.waiting += 1
-        continue
-      }
-      switch entry.content {
-      case .nothing:
-        result.handled += 1
-      case .undecodable(let fault):
-        try DeadLetters.insert(
-          change, entry.record, reason: fault.reason, detail: fault.detail)
-        log.error(
-          "a record cannot be decoded and became a dead letter",
-          entry.fields.merging(["reason": .string(fault.description)]) { old, _ in old })
-        result.undecodable += 1
-      case .work(let work):
-        if try !handle(entry, work, change, &result, log) && entry.waitingID != nil {
-          failedKeys.insert(key)
+      if try mayWait && isBehind(entry, change) {
+        if entry.waitingID == nil {
+          try WaitingRecords.insert(
+            change.transaction, entry.record, reason: "behind-a-failed-record")
         }
+        result.waiting += 1
+      } else if try !handle(entry, change, &result, log) {
+        mayWait = true
       }
     }
     try InputPositions.set(change.transaction, positions)
@@ -81,41 +65,65 @@ struct Batch: Sendable {
     return result
   }
 
-  private struct WaitingKey: Hashable {
-    let topic: String
-    let key: [UInt8]?
+  /// Whether an older record of the same key waits.
+  private func isBehind(_ entry: Entry, _ change: Change) throws -> Bool {
+    try WaitingRecords.isWaiting(
+      change.transaction, topic: entry.record.topic, key: entry.record.key,
+      before: entry.waitingID ?? Int64.max)
   }
 
-  /// True when the handler took the record.
-  private func handle(
-    _ entry: Entry, _ work: RecordWork, _ change: Change, _ result: inout Result, _ log: Log
-  ) throws -> Bool {
-    var fault: any Error
-    var attempt = 1
-    repeat {
+  /// False when the handler failed and the record waits.
+  private func handle(_ entry: Entry, _ change: Change, _ result: inout Result, _ log: Log) throws
+    -> Bool
+  {
+    switch entry.content {
+    case .nothing:
+      result.handled += 1
+    case .undecodable(let fault):
+      try DeadLetters.insert(change, entry.record, reason: fault.reason, detail: fault.detail)
+      log.error(
+        "a record cannot be decoded and became a dead letter",
+        entry.fields.merging(["reason": .string(fault.description)]) { old, _ in old })
+      result.undecodable += 1
+    case .work(let work):
+      if let fault = try attempt(work, change) {
+        try fail(entry, fault, change, log)
+        result.failed += 1
+        return false
+      }
+      result.handled += 1
+    }
+    if let id = entry.waitingID { try WaitingRecords.remove(change.transaction, id: id) }
+    return true
+  }
+
+  /// The handler's own fault, if it failed at every try.
+  private func attempt(_ work: RecordWork, _ change: Change) throws -> (any Error)? {
+    var fault: (any Error)?
+    for _ in 0..<Self.tries {
       do {
         try change.transaction.savepoint { try work(change) }
-        if let id = entry.waitingID { try WaitingRecords.remove(change.transaction, id: id) }
-        result.handled += 1
-        return true
+        return nil
       } catch let error as SQLiteError where error.isStorageFailure {
         throw error
       } catch {
         fault = error
-        attempt += 1
       }
-    } while attempt <= Self.tries
+    }
+    return fault
+  }
 
-    result.failed += 1
-    // A record that waited and fails again stays where it is; its dead letter is already written.
-    guard entry.waitingID == nil else { return false }
-    log.error(
-      "a handler failed; the record became a dead letter and its key waits",
-      entry.fields.merging(["error": LogValue(fault)]) { old, _ in old })
+  /// A dead letter for people, and the record itself for the day on which the handler is mended.
+  private func fail(_ entry: Entry, _ fault: any Error, _ change: Change, _ log: Log) throws {
+    let fields = entry.fields.merging(["error": LogValue(fault)]) { old, _ in old }
+    guard entry.waitingID == nil else {
+      // It stays where it is; its dead letter was written when it failed first.
+      return log.warning("a handler failed again; the record and its key wait on", fields)
+    }
+    log.error("a handler failed; the record became a dead letter and its key waits", fields)
     try DeadLetters.insert(
       change, entry.record, reason: "handler-failed", detail: String(describing: fault))
     try WaitingRecords.insert(change.transaction, entry.record, reason: "handler-failed")
-    return false
   }
 }
 

@@ -3,6 +3,7 @@ public import Events
 import Kafka
 public import SQLite
 import ServiceRuntime
+import Synchronization
 
 /// One change of a store: state and outbox rows that become true together, at COMMIT.
 ///
@@ -27,18 +28,19 @@ public struct Change {
   ///   - traceparent: W3C trace context of the request behind it.
   /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
   public func publish(
-    _ topic: Topic, key: String, type: EventType, subject: String, revision: some CustomStringConvertible,
+    _ topic: Topic, key: String, type: EventType, subject: String,
+    revision: some CustomStringConvertible,
     _ payload: (any Encodable)?, traceparent: String? = nil
   ) throws {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
       source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
     let value = try payload.map { try EventJSON.encode($0) }
-    try Outbox.insert(
-      transaction, topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
-      headers: headers.pairs.map { Header(name: $0.name, value: Array($0.value.utf8)) },
-      timestamp: now)
-    context.wakeRelay(after: transaction)
+    let record = Record(
+      topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
+      headers: headers.pairs.map { Header(name: $0.name, text: $0.value) })
+    try Outbox.insert(transaction, record, timestamp: now)
+    context.outbox.changed(after: transaction)
   }
 
   /// Says that a timer's next due time may have changed.
@@ -66,11 +68,24 @@ public enum EventID {
 struct StoreContext: Sendable {
   let source: String
   let topics: TopicNames
-  let relayWake: Wake
-  let timersWake: Wake
+  let outbox = OutboxSignal()
+  let timersWake = Wake()
+}
 
-  func wakeRelay(after transaction: Transaction) {
-    let wake = relayWake
-    transaction.afterCommit(key: "relay") { wake.signal() }
+/// Tells the relay that rows were committed: a wake-up, and a count by which it knows whether
+/// reading again is worth the while.
+final class OutboxSignal: Sendable {
+  let wake = Wake()
+  private let count = Atomic<Int>(0)
+
+  /// How often rows were committed.
+  var changes: Int { count.load(ordering: .acquiring) }
+
+  /// Signals after the COMMIT of a transaction.
+  func changed(after transaction: Transaction) {
+    transaction.afterCommit(key: "relay") {
+      self.count.wrappingAdd(1, ordering: .acquiringAndReleasing)
+      self.wake.signal()
+    }
   }
 }

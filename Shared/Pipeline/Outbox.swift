@@ -18,42 +18,34 @@ public enum OutboxError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// The table of records that are to be published.
 enum Outbox {
-  /// Room that librdkafka and the broker need around key, value and headers.
-  static let overheadBytes = 1024
+  /// Room that is left for the broker beside the record itself.
+  static let overheadBytes = 512
 
-  struct Row {
+  struct Row: Sendable {
     let id: Int64
-    let record: Record
+    let topic: String
+    let key: [UInt8]?
+    let value: [UInt8]?
+    /// Nil when the bytes in the store were not written by us.
+    let headers: [Header]?
+    let timestamp: Int64
+
+    /// What is published; nil when the headers cannot be read.
+    var record: Record? {
+      headers.map { headers in
+        Record(topic: topic, key: key, value: value, headers: headers, timestamp: timestamp)
+      }
+    }
   }
 
-  static func insert(
-    _ transaction: Transaction, topic: String, key: [UInt8]?, value: [UInt8]?, headers: [Header],
-    timestamp: Int64
-  ) throws {
-    let headerBytes = HeaderBytes.encode(headers)
-    let bytes = (key?.count ?? 0) + (value?.count ?? 0) + headerBytes.count + overheadBytes
+  static func insert(_ transaction: Transaction, _ record: Record, timestamp: Int64) throws {
+    let bytes = record.wireBytes + overheadBytes
     guard bytes <= Topic.maximumRecordBytes else {
-      throw OutboxError.tooLarge(topic: topic, bytes: bytes)
+      throw OutboxError.tooLarge(topic: record.topic, bytes: bytes)
     }
     try transaction.run(
       "INSERT INTO outbox (topic, key, value, headers, timestamp) VALUES (?, ?, ?, ?, ?)",
-      topic, key, value, headerBytes, timestamp)
-  }
-
-  /// The first rows after an id, in order; at most `limit`.
-  static func rows(_ reader: Reader, after id: Int64, limit: Int) throws -> [Row] {
-    try reader.query(
-      """
-      SELECT id, topic, key, value, headers, timestamp FROM outbox
-      WHERE id > ? ORDER BY id LIMIT ?
-      """, id, Int64(limit)
-    ) { row in
-      Row(
-        id: row.int(0),
-        record: Record(
-          topic: row.text(1), key: row.optionalBlob(2), value: row.optionalBlob(3),
-          headers: HeaderBytes.decode(row.blob(4)) ?? [], timestamp: row.int(5)))
-    }
+      record.topic, record.key, record.value, HeaderBytes.encode(record.headers), timestamp)
   }
 
   /// Removes rows whose records the broker has.
@@ -65,23 +57,14 @@ enum Outbox {
     try transaction.run("DELETE FROM outbox WHERE id = ?", id)
   }
 
+  private static let newest = "SELECT seq FROM sqlite_sequence WHERE name = 'outbox'"
+
   /// The id of the newest row that was ever inserted; 0 before the first.
   static func newestID(_ transaction: Transaction) throws -> Int64 {
-    try transaction.first("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'") { row in
-      row.int(0)
-    } ?? 0
+    try transaction.first(newest) { row in row.int(0) } ?? 0
   }
 
   static func newestID(_ reader: Reader) throws -> Int64 {
-    try reader.first("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'") { row in row.int(0) }
-      ?? 0
-  }
-
-  static func oldestID(_ reader: Reader) throws -> Int64? {
-    try reader.first("SELECT id FROM outbox ORDER BY id LIMIT 1") { row in row.int(0) }
-  }
-
-  static func count(_ reader: Reader) throws -> Int64 {
-    try reader.first("SELECT COUNT(*) FROM outbox") { row in row.int(0) } ?? 0
+    try reader.first(newest) { row in row.int(0) } ?? 0
   }
 }

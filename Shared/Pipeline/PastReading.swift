@@ -7,6 +7,10 @@ final class ReadingProgress: Sendable {
   private struct State {
     var positions: [TopicPartition: Int64] = [:]
     var changed = Completion<Void>()
+
+    func isRead(_ ends: [TopicPartition: Int64]) -> Bool {
+      ends.allSatisfy { partition, end in positions[partition, default: 0] >= end }
+    }
   }
 
   private let state = Mutex(State())
@@ -23,15 +27,15 @@ final class ReadingProgress: Sendable {
     changed.complete(with: ())
   }
 
+  /// Whether every partition was read up to its end.
+  func isRead(_ ends: [TopicPartition: Int64]) -> Bool {
+    state.withLock { $0.isRead(ends) }
+  }
+
   /// Blocks until every partition was read up to its end, or until the deadline (false).
   func waitUntilRead(_ ends: [TopicPartition: Int64], by deadline: Deadline) -> Bool {
     while true {
-      let (isRead, changed) = state.withLock { state in
-        (
-          ends.allSatisfy { partition, end in state.positions[partition, default: 0] >= end },
-          state.changed
-        )
-      }
+      let (isRead, changed) = state.withLock { ($0.isRead(ends), $0.changed) }
       if isRead { return true }
       guard changed.wait(by: deadline) != nil else { return false }
     }

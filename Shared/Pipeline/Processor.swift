@@ -1,7 +1,7 @@
 public import Events
 public import Kafka
-public import ServiceRuntime
 import SQLite
+public import ServiceRuntime
 import Synchronization
 
 /// Reads topics and changes the store: poll a batch, decode off the writer, one writer job with
@@ -13,20 +13,17 @@ public final class Processor: Service {
   /// The name that logs show; also the thread's.
   public let name = "kafka-in"
 
-  /// How many records one writer job takes at most.
-  static let batchLimit = 500
-
-  private let inputs: [Topic: any RecordHandler]
-  private let store: Store
+  let inputs: [Topic: any RecordHandler]
+  let store: Store
+  let log: Log
+  let metrics: ProcessorMetrics
+  let progress = ReadingProgress()
   private let relay: Relay
   private let makeConsumer: @Sendable () throws -> Consumer
   private let checkTopics: @Sendable () throws -> [Topic: Int]
-  private let log: Log
-  private let metrics: ProcessorMetrics
   private let stopping = Atomic<Bool>(false)
   private let caughtUp = Atomic<Bool>(false)
   private let connected = Atomic<Bool>(false)
-  private let progress = ReadingProgress()
   private let consumer = Mutex<Consumer?>(nil)
   private let pausing = Wake()
   private let ended = Completion<Void>()
@@ -39,8 +36,9 @@ public final class Processor: Service {
   ///   - relay: Publishes what the changes put into the outbox.
   ///   - log: Where it speaks.
   ///   - metrics: Where it counts.
-  ///   - checkTopics: Asks the broker for the partition count of each input; throws
-  ///     `TopicsUnusable` when they can never serve, anything else when they may later.
+  ///   - checkTopics: Asks the broker for the partition count of each input (other topics in the
+  ///     answer are not read); throws `TopicsUnusable` when they can never serve, anything else when
+  ///     they may later.
   ///   - makeConsumer: Makes the consumer.
   public init(
     inputs: [Topic: any RecordHandler], store: Store, relay: Relay, log: Log, metrics: Metrics,
@@ -59,7 +57,7 @@ public final class Processor: Service {
   /// Whether everything that was in the inputs at the start has been read.
   public var isCaughtUp: Bool { caughtUp.load(ordering: .acquiring) }
 
-  /// Whether the broker answered at the last try.
+  /// Whether the broker answered when it was last heard or asked; asked every few seconds.
   public var isConnected: Bool { connected.load(ordering: .acquiring) }
 
   /// Runs until stopped.
@@ -88,24 +86,31 @@ public final class Processor: Service {
     await ended.value()
   }
 
-  private var isStopping: Bool { stopping.load(ordering: .acquiring) }
+  var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
   /// Blocks until the given topics are read beyond the end that they have now (design law 11).
   ///
   /// False when that could not be made sure by the deadline: then a timer must not speak. Only for
   /// threads of ours.
   public func hasReadPast(_ topics: Set<Topic>, by deadline: Deadline) -> Bool {
-    guard let consumer = consumer.withLock({ $0 }) else { return false }
-    let names = Set(topics.map { store.context.topics.name(of: $0) })
-    var ends: [TopicPartition: Int64] = [:]
-    for partition in progress.positions.keys where names.contains(partition.topic) {
-      guard !isStopping,
-        let marks = try? consumer.watermarks(partition, timeout: deadline.remaining)
-      else { return false }
-      ends[partition] = marks.high
-    }
-    guard !ends.isEmpty else { return false }
+    guard let ends = ends(of: topics, timeout: deadline.remaining) else { return false }
     return progress.waitUntilRead(ends, by: deadline)
+  }
+
+  /// Where the logs of topics end now; nil when the broker does not say, or reading has not begun.
+  ///
+  /// Blocks.
+  func ends(of topics: Set<Topic>, timeout: Duration) -> [TopicPartition: Int64]? {
+    guard !topics.isEmpty else { return [:] }
+    guard !isStopping, let consumer = consumer.withLock({ $0 }) else { return nil }
+    let names = Set(topics.map { store.context.topics.name(of: $0) })
+    let partitions = progress.positions.keys.filter { names.contains($0.topic) }
+    guard Set(partitions.map(\.topic)) == names else { return nil }
+    return try? consumer.ends(of: partitions, timeout: timeout)
+  }
+
+  func pause(_ duration: Duration) {
+    if !isStopping { pausing.wait(atMost: duration) }
   }
 
   private func loop() throws {
@@ -116,95 +121,78 @@ public final class Processor: Service {
       self.consumer.withLock { $0 = nil }
       consumer.close()
     }
-    var published = PublishedPositions()
-    caughtUp.store(isRead(ends), ordering: .releasing)
+    try read(consumer, ends)
+  }
 
+  private func read(_ consumer: Consumer, _ ends: [TopicPartition: Int64]) throws {
+    var published = PublishedPositions()
+    var size = BatchSize()
+    var heard = Deadline.after(Self.silence)
+    caughtUp.store(progress.isRead(ends), ordering: .releasing)
     while !isStopping {
-      let records: [ReceivedRecord]
-      do {
-        records = try consumer.poll(maximum: Self.batchLimit, timeout: .milliseconds(500))
-        connected.store(true, ordering: .releasing)
-      } catch let error as KafkaError where error.isRetriable && !error.isFatal {
-        connected.store(false, ordering: .releasing)
-        metrics.pollFailures.add()
-        log.warning("the broker does not answer; trying again", ["error": LogValue(error)])
-        pausing.wait(atMost: .milliseconds(200))
-        continue
-      }
-      if !records.isEmpty, let id = process(records.map(decode)) {
-        published.add(progress.positions, outboxID: id)
-        if !isCaughtUp && isRead(ends) { caughtUp.store(true, ordering: .releasing) }
-      }
-      if let positions = published.take(deliveredThrough: relay.deliveredThrough) {
-        do {
-          try consumer.commit(positions)
-        } catch {
-          log.warning("positions could not be committed to Kafka", ["error": LogValue(error)])
+      if let records = try poll(consumer, size.limit) {
+        if !records.isEmpty, let id = try process(records.map { ($0, nil) }) {
+          published.add(progress.positions, outboxID: id)
+          if !isCaughtUp && progress.isRead(ends) { caughtUp.store(true, ordering: .releasing) }
+          size.learn(from: records)
+          waitForRelay(id)
+        }
+        if !records.isEmpty {
+          connected.store(true, ordering: .releasing)
+          heard = .after(Self.silence)
+        } else if heard.hasPassed {
+          probe(consumer)
+          heard = .after(Self.silence)
         }
       }
+      commit(&published, consumer)
+    }
+    commit(&published, consumer)
+  }
+
+  private static let silence = Duration.seconds(3)
+
+  /// A poll that brings nothing does not say whether the broker is there: so it is asked.
+  private func probe(_ consumer: Consumer) {
+    guard let partition = progress.positions.keys.first else { return }
+    let answer = try? consumer.ends(of: [partition], timeout: .seconds(1))
+    if connected.exchange(answer != nil, ordering: .acquiringAndReleasing) != (answer != nil) {
+      answer != nil
+        ? log.info("the broker answers again") : log.warning("the broker does not answer")
     }
   }
 
-  private func isRead(_ ends: [TopicPartition: Int64]) -> Bool {
-    let positions = progress.positions
-    return ends.allSatisfy { positions[$0.key, default: 0] >= $0.value }
-  }
-
-  /// Decodes a record off the writer.
-  private func decode(_ record: ReceivedRecord) -> Batch.Entry {
-    guard let topic = store.context.topics.topic(named: record.topic), let handler = inputs[topic]
-    else { return Batch.Entry(record: record, content: .nothing) }
+  private func commit(_ published: inout PublishedPositions, _ consumer: Consumer) {
+    guard let positions = published.take(deliveredThrough: relay.deliveredThrough) else { return }
     do {
-      let work = try handler.prepare(record)
-      return Batch.Entry(record: record, content: work.map { .work($0) } ?? .nothing)
-    } catch let fault as Undecodable {
-      return Batch.Entry(record: record, content: .undecodable(fault))
+      try consumer.commit(positions)
     } catch {
-      // A fault of the handler itself: it gets its tries in the writer job and is then a dead letter.
-      return Batch.Entry(record: record, content: .work({ _ in throw error }))
+      log.warning("positions could not be committed to Kafka", ["error": LogValue(error)])
     }
   }
 
-  /// Applies a batch, as often as it takes; the outbox id after it, or nil when stopping.
-  ///
-  /// A store or disk error stops the reading, not the process: nothing was changed, and the same
-  /// batch is tried again.
-  private func process(_ entries: [Batch.Entry]) -> Int64? {
-    let batch = Batch(entries: entries)
-    let log = log
-    while true {
-      let began = ContinuousClock.now
-      do {
-        let result = try store.changeAndWait { change in try batch.apply(change, log: log) }
-        progress.advance(batch.positions)
-        metrics.count(result, entries: entries.count, took: ContinuousClock.now - began)
-        return result.outboxID
-      } catch {
-        metrics.storeFailures.add()
-        self.log.error("the store failed; the batch is tried again", ["error": LogValue(error)])
-        pausing.wait(atMost: .milliseconds(500))
-        if isStopping { return nil }
-      }
+  /// How many rows the outbox may be behind before reading waits.
+  static let outboxLimit: Int64 = 50_000
+
+  /// Back-pressure: what is read faster than it can be published would only fill the disk.
+  private func waitForRelay(_ id: Int64) {
+    while !isStopping && id - max(0, relay.deliveredThrough) > Self.outboxLimit {
+      metrics.relayWaits.add()
+      pause(.milliseconds(50))
     }
   }
 
-  /// Tries the records that wait behind a handler's fault, for instance after a mended build.
-  private func retryWaitingRecords() throws {
-    var after: Int64 = 0
-    while !isStopping {
-      let from = after
-      let waiting = try store.readers.readAndWait { reader in
-        try WaitingRecords.all(reader, after: from, limit: Self.batchLimit)
-      }
-      guard let last = waiting.last else { return }
-      after = last.0
-      log.info("trying records that wait", ["count": LogValue(waiting.count)])
-      _ = process(
-        waiting.map { id, record in
-          var entry = decode(record)
-          entry.waitingID = id
-          return entry
-        })
+  /// The next records, none if there are none; nil when there was a fault.
+  private func poll(_ consumer: Consumer, _ limit: Int) throws -> [ReceivedRecord]? {
+    do {
+      return try consumer.poll(maximum: limit, timeout: .milliseconds(500))
+    } catch {
+      guard error.isRetriable && !error.isFatal else { throw error }
+      connected.store(false, ordering: .releasing)
+      metrics.pollFailures.add()
+      log.warning("the broker does not answer; trying again", ["error": LogValue(error)])
+      pause(.milliseconds(200))
+      return nil
     }
   }
 
@@ -212,15 +200,19 @@ public final class Processor: Service {
   private func waitForTopics() throws -> [Topic: Int]? {
     while !isStopping {
       do {
-        let partitions = try checkTopics()
+        let found = try checkTopics().filter { inputs[$0.key] != nil }
+        let missing = inputs.keys.filter { found[$0, default: 0] < 1 }
+        guard missing.isEmpty else {
+          throw TopicsMissing(names: missing.map { store.context.topics.name(of: $0) }.sorted())
+        }
         connected.store(true, ordering: .releasing)
-        return partitions
+        return found
       } catch let error as TopicsUnusable {
         throw ProcessorError.topicsUnusable(error)
       } catch {
-        connected.store(false, ordering: .releasing)
+        connected.store(error is TopicsMissing, ordering: .releasing)
         log.warning("the topics are not there yet; trying again", ["error": LogValue(error)])
-        pausing.wait(atMost: .milliseconds(500))
+        pause(.milliseconds(500))
       }
     }
     return nil
@@ -228,44 +220,42 @@ public final class Processor: Service {
 
   /// Assigns all partitions at the store's positions; nil when stopping.
   private func assign(_ partitions: [Topic: Int]) throws -> (Consumer, [TopicPartition: Int64])? {
-    let stored = try store.readers.readAndWait { reader in try InputPositions.all(reader) }
     let consumer = try makeConsumer()
+    var isAssigned = false
+    defer { if !isAssigned { consumer.close() } }
     while !isStopping {
       do {
-        var positions: [TopicPartition: Int64] = [:]
-        var ends: [TopicPartition: Int64] = [:]
-        for (topic, count) in partitions {
-          for number in 0..<Int32(count) {
-            let partition = TopicPartition(
-              topic: store.context.topics.name(of: topic), partition: number)
-            let marks = try consumer.watermarks(partition, timeout: .seconds(5))
-            let position = stored[partition] ?? marks.low
-            guard position <= marks.high else {
-              consumer.close()
-              throw ProcessorError.positionBeyondEnd(partition, position: position, end: marks.high)
-            }
-            if position < marks.low {
-              log.error(
-                "records were removed from the topic before they were read",
-                [
-                  "topic": .string(partition.topic), "partition": LogValue(number),
-                  "position": LogValue(position), "first": LogValue(marks.low),
-                ])
-            }
-            positions[partition] = max(position, marks.low)
-            ends[partition] = marks.high
-          }
+        let stored = try store.readers.readAndWait { reader in try InputPositions.all(reader) }
+        let plan = try StartPlan(
+          partitions, store.context.topics, stored: stored, consumer, timeout: .seconds(1))
+        for (partition, lost) in plan.lost.sorted(by: { $0.key < $1.key }) {
+          log.error(
+            "records were removed from the topic before they were read",
+            [
+              "topic": .string(partition.topic), "partition": LogValue(partition.partition),
+              "position": LogValue(lost.position), "first": LogValue(lost.first),
+            ])
         }
-        try consumer.assign(positions)
-        progress.advance(positions)
+        try consumer.assign(plan.positions)
+        progress.advance(plan.positions)
         self.consumer.withLock { $0 = consumer }
-        return (consumer, ends)
-      } catch let error as KafkaError where error.isRetriable && !error.isFatal {
+        isAssigned = true
+        return (consumer, plan.ends)
+      } catch  where Self.mayPass(error) {
         log.warning("the partitions cannot be assigned yet", ["error": LogValue(error)])
-        pausing.wait(atMost: .milliseconds(500))
+        pause(.milliseconds(500))
       }
     }
-    consumer.close()
     return nil
+  }
+
+  /// Whether the same may succeed later.
+  static func mayPass(_ error: any Error) -> Bool {
+    switch error {
+    case let error as KafkaError: error.isRetriable && !error.isFatal
+    case let error as SQLiteError: error.isStorageFailure
+    case is ReadersBusy, is WriterBusy: true
+    default: false
+    }
   }
 }

@@ -9,6 +9,7 @@ struct ProcessorMetrics: Sendable {
   let waiting: Counter
   let storeFailures: Counter
   let pollFailures: Counter
+  let relayWaits: Counter
   let batchSeconds: Histogram
 
   init(_ metrics: Metrics, store: Store) {
@@ -23,13 +24,15 @@ struct ProcessorMetrics: Sendable {
       "processor_store_failures_total", "Batches that the store did not take at once.")
     pollFailures = metrics.counter(
       "processor_poll_failures_total", "Polls that the broker did not answer.")
+    relayWaits = metrics.counter(
+      "processor_relay_waits_total", "Times reading waited because the outbox was far behind.")
     batchSeconds = metrics.histogram("processor_batch_seconds", "From decoded batch to COMMIT.")
     metrics.reading("processor_waiting_records", "Records that wait now.") {
       (try? store.readers.readAndWait { reader in Int(try WaitingRecords.count(reader)) }) ?? -1
     }
   }
 
-  func count(_ result: Batch.Result, entries: Int, took: Duration) {
+  func count(_ result: Batch.Result, took: Duration) {
     handled.add(result.handled)
     deadLetters.add(result.undecodable)
     failures.add(result.failed)

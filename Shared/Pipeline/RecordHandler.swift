@@ -11,8 +11,10 @@ public protocol RecordHandler: Sendable {
   func prepare(_ record: ReceivedRecord) throws -> RecordWork?
 }
 
-/// The part of handling a record that changes the store; runs on the writer thread, in a savepoint
-/// of its own. It must give the same result however often it runs.
+/// The part of handling a record that changes the store.
+///
+/// Runs on the writer thread, in a savepoint of its own. It must give the same result however often
+/// it runs.
 public typealias RecordWork = @Sendable (Change) throws -> Void
 
 /// A record that cannot be used, now or later; final.

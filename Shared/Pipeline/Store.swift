@@ -1,7 +1,6 @@
 public import Events
 public import SQLite
 public import ServiceRuntime
-import Synchronization
 
 /// A service's store: one writer thread, readers of their own, an outbox, wake-ups after COMMIT.
 public final class Store: Sendable {
@@ -9,6 +8,7 @@ public final class Store: Sendable {
   public let readers: Readers
   /// The clock of all changes.
   public let clock: any WallClock
+  let path: String
   let writer: Writer
   let context: StoreContext
 
@@ -23,15 +23,27 @@ public final class Store: Sendable {
   ///   - log: Where it speaks.
   ///   - metrics: Where it counts.
   /// - Throws: `SQLiteError`, for instance when another process holds the lock.
-  public init(
+  public convenience init(
     path: String, migrations: [Migration], source: String, topics: TopicNames,
     clock: any WallClock, log: Log, metrics: Metrics
   ) throws {
+    try self.init(
+      path: path, migrations: migrations, source: source, topics: topics, clock: clock, log: log,
+      metrics: metrics, beforeCommitForTests: nil)
+  }
+
+  /// The same, with something that runs before each COMMIT and may make it fail.
+  init(
+    path: String, migrations: [Migration], source: String, topics: TopicNames,
+    clock: any WallClock, log: Log, metrics: Metrics,
+    beforeCommitForTests: (@Sendable (borrowing Connection) throws -> Void)?
+  ) throws {
     self.clock = clock
-    context = StoreContext(
-      source: source, topics: topics, relayWake: Wake(), timersWake: Wake())
+    self.path = path
+    context = StoreContext(source: source, topics: topics)
     writer = try Writer(
-      path: path, migrations: migrations, log: log, metrics: metrics, name: "store")
+      path: path, migrations: migrations, log: log, metrics: metrics, name: "store",
+      beforeCommitForTests: beforeCommitForTests)
     readers = try Readers(path: path, count: 2, log: log, metrics: metrics)
   }
 
@@ -50,7 +62,9 @@ public final class Store: Sendable {
     }
   }
 
-  /// Changes the store and blocks until COMMIT. Only for threads of ours.
+  /// Changes the store and blocks until COMMIT.
+  ///
+  /// Only for threads of ours.
   public func changeAndWait<Result: Sendable>(
     _ body: @escaping @Sendable (Change) throws -> Result
   ) throws -> Result {

@@ -1,6 +1,7 @@
 public import Events
-public import ServiceRuntime
+import Kafka
 public import SQLite
+public import ServiceRuntime
 import Synchronization
 
 /// Something that happens because time passed.
@@ -65,39 +66,60 @@ public final class Timers: Service {
 
   private var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
+  /// What a due job waits for: the ends that its topics had at a moment.
+  private struct Past {
+    let dueBy: Int64
+    let ends: [TopicPartition: Int64]
+  }
+
   private func loop() {
+    var pasts: [Int: Past] = [:]
     while !isStopping {
       var pause = store.clock.longestSleep
-      for job in jobs where !isStopping {
+      for (index, job) in jobs.enumerated() where !isStopping {
         do {
-          pause = min(pause, try run(job))
+          pause = min(pause, try run(job, &pasts[index]))
         } catch {
           log.error(
             "a timer failed and is tried again",
             ["job": .string(job.name), "error": LogValue(error)])
-          pause = max(pause, .milliseconds(500))
+          pause = min(pause, .milliseconds(500))
         }
       }
-      if !isStopping { store.context.timersWake.wait(atMost: pause) }
+      if !isStopping && pause > .zero { store.context.timersWake.wait(atMost: pause) }
     }
   }
 
   /// Runs a job if it is due; returns the time until it wants to be looked at again.
-  private func run(_ job: any TimerJob) throws -> Duration {
-    let due = try store.readers.readAndWait { reader in try job.nextDue(reader) }
+  private func run(_ job: any TimerJob, _ past: inout Past?) throws -> Duration {
     let now = store.clock.now()
-    guard let due else { return store.clock.longestSleep }
-    guard due <= now else { return .milliseconds(due - now) }
+    guard let due = try store.readers.readAndWait({ reader in try job.nextDue(reader) }) else {
+      past = nil
+      return store.clock.longestSleep
+    }
+    guard due <= now else {
+      past = nil
+      return .milliseconds(due - now)
+    }
     // The ends are asked for after `now` was taken: what was written before `now` lies before them.
-    guard processor.hasReadPast(job.inputs, by: .after(.seconds(5))) else {
+    // They are kept until they are reached, since under load the log always has a newer end.
+    if past.map({ $0.dueBy < due }) ?? true {
+      past = processor.ends(of: job.inputs, timeout: .seconds(1)).map { Past(dueBy: now, ends: $0) }
+    }
+    guard let known = past,
+      processor.progress.waitUntilRead(known.ends, by: .after(.milliseconds(200)))
+    else {
       held.add()
       return .milliseconds(100)
     }
-    let limit = 500
     let count = try store.changeAndWait { change in
-      try job.fire(change, dueBy: now, limit: limit)
+      try job.fire(change, dueBy: known.dueBy, limit: Self.limit)
     }
+    past = nil
     fired[job.name]?.add(count)
     return count > 0 ? .zero : .milliseconds(50)
   }
+
+  /// How many due things one writer job does at most.
+  private static let limit = 500
 }

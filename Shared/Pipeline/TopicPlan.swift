@@ -67,7 +67,8 @@ public struct TopicPlan: Sendable {
   ///   - timeout: For each question.
   /// - Returns: The partition count of each.
   /// - Throws: `TopicsUnusable`, `TopicsMissing`, or `KafkaError` when the broker is away.
-  public func check(_ topics: Set<Topic>, _ admin: Admin, timeout: Duration) throws -> [Topic: Int] {
+  public func check(_ topics: Set<Topic>, _ admin: Admin, timeout: Duration) throws -> [Topic: Int]
+  {
     let found = try admin.topics(timeout: timeout)
     let missing = topics.map { names.name(of: $0) }.filter { found[$0] == nil }.sorted()
     guard missing.isEmpty else { throw TopicsMissing(names: missing) }
@@ -77,7 +78,8 @@ public struct TopicPlan: Sendable {
     for topic in topics.sorted(by: { $0.rawValue < $1.rawValue }) {
       let name = names.name(of: topic)
       counts[topic] = found[name]?.partitions ?? 0
-      differences += self.differences(of: topic, settings: try admin.settings(of: name))
+      differences += self.differences(
+        of: topic, settings: try admin.settings(of: name, timeout: timeout))
     }
     if Set(counts.values).count > 1 {
       differences.append(

@@ -32,6 +32,13 @@ public final class Reader {
     }
   }
 
+  func rows(
+    _ sql: String, _ values: [(any Bindable)?], _ body: (borrowing Row) throws -> Bool
+  ) throws {
+    check()
+    try database.rows(sql, values, body)
+  }
+
   /// Ends its use: called when the job has returned.
   func end() { isOpen = false }
 

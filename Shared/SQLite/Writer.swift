@@ -83,6 +83,17 @@ public final class Writer: Sendable {
     return try answer.wait().get()
   }
 
+  /// Runs the job like `write(_:)`, without waiting: for threads of ours that have other work.
+  ///
+  /// The answer comes exactly once, after the COMMIT, on the writer's thread (a refusal at once, on
+  /// the calling one). It must be quick: other answers wait behind it.
+  public func submit<R: Sendable>(
+    _ job: @escaping @Sendable (Transaction) throws -> R,
+    answer: @escaping @Sendable (Result<R, any Error>) -> Void
+  ) {
+    add(WriteJob(job, answer: answer))
+  }
+
   private func add(_ job: WriteJob) {
     switch queue.add(job) {
     case nil: break

@@ -1,5 +1,5 @@
 /// A payload that Apple signs, read from JSON; every field may be missing.
-public protocol Payload: Codable, Sendable {
+public protocol Payload: Encodable, Sendable {
   /// Reads the fields that are present; throws for one of the wrong type.
   init(_ fields: PayloadFields) throws(PayloadFault)
 }
@@ -7,18 +7,13 @@ public protocol Payload: Codable, Sendable {
 extension Payload {
   /// Reads a JSON text.
   public init(json: [UInt8]) throws(PayloadFault) {
-    let value: JSONValue
+    let members: JSONMembers
     do {
-      value = try JSONParser.parse(json)
+      members = try JSONMembers(json)
     } catch {
-      throw PayloadFault(path: "", detail: "\(error)")
+      throw PayloadFault(path: "", detail: error.description)
     }
-    try self.init(PayloadFields(value, path: ""))
-  }
-
-  /// Reads through any decoder, under the same rules.
-  public init(from decoder: any Decoder) throws {
-    try self.init(PayloadFields(try JSONValue(from: decoder), path: ""))
+    try self.init(PayloadFields(members))
   }
 }
 

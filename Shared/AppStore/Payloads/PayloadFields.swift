@@ -1,82 +1,117 @@
 /// The fields of one JSON object, read by type; null counts as absent.
 public struct PayloadFields: Sendable {
-  private let object: JSONObject
+  private let members: JSONMembers
   private let path: String
 
-  init(_ value: JSONValue, path: String) throws(PayloadFault) {
-    guard case .object(let object) = value else {
-      throw PayloadFault(path: path, detail: "expected an object")
+  /// The fields of a whole text.
+  init(_ members: JSONMembers) {
+    self.members = members
+    path = ""
+  }
+
+  private init(_ bytes: [UInt8], at place: Range<Int>, path: String) throws(PayloadFault) {
+    do {
+      members = try JSONMembers(bytes, at: place)
+    } catch {
+      throw PayloadFault(path: path, detail: error.detail)
     }
-    self.object = object
     self.path = path
   }
 
-  func string(_ key: String) throws(PayloadFault) -> String? { try scalar(key) }
+  func has(_ key: StaticString) -> Bool { members.find(key) != nil }
 
-  func int32(_ key: String) throws(PayloadFault) -> Int32? { try scalar(key) }
-
-  func bool(_ key: String) throws(PayloadFault) -> Bool? {
-    guard let value = object.present(key) else { return nil }
-    guard case .bool(let flag) = value else { throw fault(key, "expected true or false") }
-    return flag
+  func string(_ key: StaticString) throws(PayloadFault) -> String? {
+    guard let place = members.find(key) else { return nil }
+    guard let text = text(at: place) else { throw fault("\(key)", "expected text") }
+    return text
   }
 
-  func int64(_ key: String) throws(PayloadFault) -> Int64? {
-    guard let value = object.present(key) else { return nil }
-    guard let number = value.wholeNumber else { throw fault(key, "expected a whole number") }
-    return number
+  func int32(_ key: StaticString) throws(PayloadFault) -> Int32? {
+    guard let number = try int64(key) else { return nil }
+    guard let value = Int32(exactly: number) else {
+      throw fault("\(key)", "expected a whole number of 32 bits")
+    }
+    return value
   }
 
-  /// UNIX milliseconds; Xcode sends fractions, which are cut towards the past.
-  func milliseconds(_ key: String) throws(PayloadFault) -> Int64? {
-    guard let value = object.present(key) else { return nil }
-    guard let number = value.milliseconds else {
-      throw fault(key, "expected a time in milliseconds")
+  func int64(_ key: StaticString) throws(PayloadFault) -> Int64? {
+    guard let place = members.find(key) else { return nil }
+    guard let number = JSONNumber.whole(members.bytes[place]) else {
+      throw fault("\(key)", "expected a whole number")
     }
     return number
   }
 
-  func strings(_ key: String) throws(PayloadFault) -> [String]? {
-    guard let values = try list(key) else { return nil }
+  func bool(_ key: StaticString) throws(PayloadFault) -> Bool? {
+    guard let place = members.find(key) else { return nil }
+    switch members.bytes[place.lowerBound] {
+    case UInt8(ascii: "t"): return true
+    case UInt8(ascii: "f"): return false
+    default: throw fault("\(key)", "expected true or false")
+    }
+  }
+
+  /// UNIX milliseconds; Xcode sends fractions, which are cut towards the past.
+  func milliseconds(_ key: StaticString) throws(PayloadFault) -> Int64? {
+    guard let place = members.find(key) else { return nil }
+    guard let number = JSONNumber.floor(members.bytes[place]) else {
+      throw fault("\(key)", "expected a time in milliseconds")
+    }
+    return number
+  }
+
+  func strings(_ key: StaticString) throws(PayloadFault) -> [String]? {
+    guard let places = try list(key) else { return nil }
     var texts: [String] = []
-    for (index, value) in values.enumerated() {
-      guard case .string(let text) = value else {
-        throw fault("\(key)[\(index)]", "expected text")
-      }
+    for (index, place) in places.enumerated() {
+      guard let text = text(at: place) else { throw fault("\(key)[\(index)]", "expected text") }
       texts.append(text)
     }
     return texts
   }
 
-  func value<Value: OpenVocabulary>(_ key: String) throws(PayloadFault) -> Value? {
-    guard let raw: Value.RawValue = try scalar(key) else { return nil }
-    return Value(rawValue: raw)
+  func value<Value: OpenVocabulary>(
+    _ key: StaticString
+  ) throws(PayloadFault) -> Value? where Value.RawValue == String {
+    try string(key).map { Value(rawValue: $0) }
   }
 
-  func object<Value: Payload>(_ key: String) throws(PayloadFault) -> Value? {
-    guard let value = object.present(key) else { return nil }
-    return try Value(PayloadFields(value, path: extended(key)))
+  func value<Value: OpenVocabulary>(
+    _ key: StaticString
+  ) throws(PayloadFault) -> Value? where Value.RawValue == Int32 {
+    try int32(key).map { Value(rawValue: $0) }
   }
 
-  func objects<Value: Payload>(_ key: String) throws(PayloadFault) -> [Value]? {
-    guard let values = try list(key) else { return nil }
+  func object<Value: Payload>(_ key: StaticString) throws(PayloadFault) -> Value? {
+    guard let place = members.find(key) else { return nil }
+    return try Value(PayloadFields(members.bytes, at: place, path: extended("\(key)")))
+  }
+
+  func objects<Value: Payload>(_ key: StaticString) throws(PayloadFault) -> [Value]? {
+    guard let places = try list(key) else { return nil }
     var objects: [Value] = []
-    for (index, value) in values.enumerated() {
-      objects.append(try Value(PayloadFields(value, path: extended("\(key)[\(index)]"))))
+    for (index, place) in places.enumerated() {
+      let path = extended("\(key)[\(index)]")
+      objects.append(try Value(PayloadFields(members.bytes, at: place, path: path)))
     }
     return objects
   }
 
-  private func scalar<Value: PayloadScalar>(_ key: String) throws(PayloadFault) -> Value? {
-    guard let value = object.present(key) else { return nil }
-    guard let scalar = Value(json: value) else { throw fault(key, "expected \(Value.expectation)") }
-    return scalar
+  private func text(at place: Range<Int>) -> String? {
+    guard members.bytes[place.lowerBound] == UInt8(ascii: "\"") else { return nil }
+    return JSONText.decode(members.bytes[(place.lowerBound + 1)..<(place.upperBound - 1)])
   }
 
-  private func list(_ key: String) throws(PayloadFault) -> [JSONValue]? {
-    guard let value = object.present(key) else { return nil }
-    guard case .array(let values) = value else { throw fault(key, "expected a list") }
-    return values
+  private func list(_ key: StaticString) throws(PayloadFault) -> [Range<Int>]? {
+    guard let place = members.find(key) else { return nil }
+    var places: [Range<Int>] = []
+    var scanner = JSONScanner(members.bytes, from: place.lowerBound)
+    do {
+      try scanner.elements(depth: 0) { places.append($0) }
+    } catch {
+      throw fault("\(key)", "expected a list")
+    }
+    return places
   }
 
   private func fault(_ key: String, _ detail: String) -> PayloadFault {

@@ -1,4 +1,5 @@
 import Cryptography
+import Glibc
 
 /// The three parts of a compact JWS (RFC 7515 §7.1), cut on UTF-8 bytes.
 struct CompactJWS {
@@ -18,11 +19,9 @@ struct CompactJWS {
     // ES256 fixes the signature's length, so the second dot has one possible place.
     let second = text.count - Self.signatureLength - 1
     let dot = UInt8(ascii: ".")
-    guard let first = Self.firstDot(in: text), Self.hasTwoDots(text, after: first) else {
-      throw Rejection(.malformedJWS, "expected three parts separated by dots")
-    }
-    guard second > first, text[second] == dot else {
-      throw Rejection(.malformedJWS, "the signature is not 64 bytes in base64url")
+    guard let first = Self.firstDot(in: text), second > first, text[second] == dot else {
+      throw Rejection(
+        .malformedJWS, "expected three parts separated by dots, the last one of 64 bytes")
     }
     guard let payload = Base64URL.decode(text.extracting((first + 1)..<second)) else {
       throw Rejection(.malformedJWS, "the payload is not base64url without padding")
@@ -37,16 +36,11 @@ struct CompactJWS {
   }
 
   private static func firstDot(in text: Span<UInt8>) -> Int? {
-    unsafe text.withUnsafeBufferPointer { unsafe $0.firstIndex(of: UInt8(ascii: ".")) }
-  }
-
-  private static func hasTwoDots(_ text: Span<UInt8>, after first: Int) -> Bool {
     unsafe text.withUnsafeBufferPointer { bytes in
-      var dots = 0
-      for index in (first + 1)..<bytes.count where unsafe bytes[index] == UInt8(ascii: ".") {
-        dots += 1
-      }
-      return dots == 1
+      guard let start = bytes.baseAddress,
+        let found = unsafe memchr(start, Int32(UInt8(ascii: ".")), bytes.count)
+      else { return nil }
+      return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(start)
     }
   }
 }

@@ -9,28 +9,24 @@ struct SignatureHeader {
     guard let bytes = Base64URL.decode(text) else {
       throw Rejection(.malformedJWS, "the header is not base64url without padding")
     }
-    guard case .object(let header)? = try? JSONParser.parse(bytes) else {
+    let header: PayloadFields
+    do {
+      header = PayloadFields(try JSONMembers(bytes))
+    } catch {
       throw Rejection(.malformedJWS, "the header is not a JSON object")
     }
-    guard case .string(let algorithm)? = header["alg"] else {
+    guard let algorithm = try? header.string("alg") else {
       throw Rejection(.malformedJWS, "the header has no alg")
     }
     guard algorithm == "ES256" else {
       throw Rejection(.wrongAlgorithm, "alg is not ES256")
     }
     // RFC 7515 §4.1.11: an extension that must be understood and is not.
-    guard header["crit"] == nil else {
+    guard !header.has("crit") else {
       throw Rejection(.malformedJWS, "the header demands extensions that Apple does not use")
     }
-    guard case .array(let entries)? = header["x5c"] else {
-      throw Rejection(.malformedJWS, "the header has no list x5c")
-    }
-    var certificates: [String] = []
-    for entry in entries {
-      guard case .string(let text) = entry else {
-        throw Rejection(.malformedJWS, "x5c holds something else than text")
-      }
-      certificates.append(text)
+    guard let certificates = try? header.strings("x5c") else {
+      throw Rejection(.malformedJWS, "the header has no list x5c of texts")
     }
     self.certificates = certificates
   }

@@ -54,10 +54,10 @@ public struct SignedDataVerifier: Sendable {
     return SignedBytes(raw: parsed.raw, signer: parsed.signer)
   }
 
-  /// What stands after the signature was checked; the payload is parsed once.
+  /// What stands after the signature was checked; the payload's members are found, not yet read.
   struct Signed {
     let raw: [UInt8]
-    let value: JSONValue
+    let fields: PayloadFields
     let signer: Signer
   }
 
@@ -65,27 +65,30 @@ public struct SignedDataVerifier: Sendable {
   func checkSignature(_ jws: String) throws(Rejection) -> Signed {
     let text = jws.utf8.span
     let parts = try CompactJWS(text)
-    let headerText = text.extracting(0..<parts.headerLength)
-    let message = text.extracting(0..<parts.signedLength)
-    let signatory = try signatory(headerText)
-    guard unsafe signatory.key.verifyES256(signature: parts.signature, over: message.bytes) else {
+    let signed = text.extracting(0..<parts.signedLength)
+    // One pass over the text gives the header's hash, to look it up, and the message's.
+    let digests = unsafe SHA256.hashes(of: signed.bytes, prefix: parts.headerLength)
+    let signatory = try signatory(
+      text.extracting(0..<parts.headerLength), cacheKey: digests.prefix)
+    guard signatory.key.verifyES256(signature: parts.signature, digest: digests.whole) else {
       throw Rejection(.badSignature, "the signature is not by the key of the leaf certificate")
     }
     signatory.remember()
-    let value: JSONValue
+    let payload: PayloadFields
     do {
-      value = try JSONParser.parse(parts.payload)
+      payload = PayloadFields(try JSONMembers(parts.payload))
     } catch {
-      throw Rejection(.malformedPayload, "\(error)")
+      throw Rejection(.malformedPayload, error.description)
     }
-    try signatory.check(at: try EffectiveDate.read(value) ?? clock())
-    return Signed(raw: parts.payload, value: value, signer: signatory.signer)
+    try signatory.check(at: try EffectiveDate.read(payload) ?? clock())
+    return Signed(raw: parts.payload, fields: payload, signer: signatory.signer)
   }
 
   /// Whose key the header claims, proved by its certificates.
-  private func signatory(_ headerText: Span<UInt8>) throws(Rejection) -> Signatory {
-    let key = unsafe SHA256.hash(headerText.bytes)
-    if let chain = trust.cache.find(key) {
+  private func signatory(
+    _ headerText: Span<UInt8>, cacheKey: [UInt8]
+  ) throws(Rejection) -> Signatory {
+    if let chain = trust.cache.find(cacheKey) {
       trust.cache.countHit()
       return Signatory(chain: chain, signer: .appStore)
     }
@@ -94,7 +97,8 @@ public struct SignedDataVerifier: Sendable {
       return try xcodeSignatory(header)
     }
     return Signatory(
-      chain: try trust.chain(of: header), signer: .appStore, cache: trust.cache, cacheKey: key)
+      chain: try trust.chain(of: header), signer: .appStore, cache: trust.cache,
+      cacheKey: cacheKey)
   }
 
   private func xcodeSignatory(_ header: SignatureHeader) throws(Rejection) -> Signatory {

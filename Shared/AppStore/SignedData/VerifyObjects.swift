@@ -47,7 +47,7 @@ extension SignedDataVerifier {
 
   func decode<Value: Payload>(_ signed: Signed) throws(Rejection) -> Value {
     do {
-      return try Value(PayloadFields(signed.value, path: ""))
+      return try Value(signed.fields)
     } catch {
       throw .genuine(.malformedPayload, error.description)
     }

@@ -30,4 +30,12 @@ public struct TopicDescription: Sendable, Equatable {
   public var replicationFactor: Int
   /// Whether every partition has a broker that leads it.
   public var hasLeaders: Bool
+
+  /// Describes a topic, as tests need it.
+  public init(name: String, partitions: Int, replicationFactor: Int, hasLeaders: Bool) {
+    self.name = name
+    self.partitions = partitions
+    self.replicationFactor = replicationFactor
+    self.hasLeaders = hasLeaders
+  }
 }

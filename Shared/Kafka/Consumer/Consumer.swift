@@ -149,6 +149,39 @@ public final class Consumer: Sendable {
     }
   }
 
+  /// Asks the broker where logs begin: for each partition the offset of its oldest record.
+  ///
+  /// Blocks. One request to each broker, however many partitions.
+  public func beginnings(
+    of partitions: some Sequence<TopicPartition>, timeout: Duration
+  ) throws(KafkaError) -> [TopicPartition: Int64] {
+    try places(Self.beginning, of: partitions, timeout: timeout)
+  }
+
+  /// Asks the broker where logs end: for each partition the offset that its next record will get.
+  ///
+  /// Blocks. One request to each broker, however many partitions.
+  public func ends(
+    of partitions: some Sequence<TopicPartition>, timeout: Duration
+  ) throws(KafkaError) -> [TopicPartition: Int64] {
+    try places(Self.end, of: partitions, timeout: timeout)
+  }
+
+  /// Kafka's ListOffsets takes -2 and -1 in place of a time for the beginning and the end.
+  private func places(
+    _ place: Int64, of partitions: some Sequence<TopicPartition>, timeout: Duration
+  ) throws(KafkaError) -> [TopicPartition: Int64] {
+    var asked: [TopicPartition: Int64] = [:]
+    for partition in partitions { asked[partition] = place }
+    guard !asked.isEmpty else { return [:] }
+    let found = try offsets(forTimes: asked, timeout: timeout)
+    guard let missing = asked.keys.first(where: { found[$0, default: -1] < 0 }) else {
+      return found
+    }
+    throw KafkaError(
+      code: .timedOut, reason: "the broker did not say where \(missing) begins or ends")
+  }
+
   /// Finds for each partition the first record at or after a time.
   ///
   /// Blocks.

@@ -8,6 +8,12 @@ public struct Delivered: Sendable, Equatable {
   public let partition: Int32
   /// The place in the partition.
   public let offset: Int64
+
+  /// Names a place, as tests need it.
+  public init(partition: Int32, offset: Int64) {
+    self.partition = partition
+    self.offset = offset
+  }
 }
 
 /// What became of a record.
