@@ -41,6 +41,17 @@ import CSQLite
   /// SQLite itself rolls one back after some errors (https://sqlite.org/c3ref/get_autocommit.html).
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
+  /// Whether a deferred foreign key is not yet satisfied (`SQLITE_DBSTATUS_DEFERRED_FKS`: "This
+  /// parameter returns zero for the current value if and only if all foreign key constraints
+  /// (deferred or immediate) have been resolved").
+  var hasOpenForeignKeys: Bool {
+    var current: Int32 = 0
+    var highest: Int32 = 0
+    let result = unsafe sqlite3_db_status(
+      handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+    return result == SQLITE_OK && current != 0
+  }
+
   /// Whether the file could be opened for reading only.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 

@@ -23,7 +23,8 @@ struct GroupCommit {
         try runGroup(&rest, on: database)
       } catch {
         failure = error
-        if error.wantsNewConnection {
+        // With a connection that is of no more use, the rest would only fail less clearly.
+        if error.wantsNewConnection || database.isInTransaction {
           for job in rest { job.fail(error) }
           rest = []
         }
@@ -75,7 +76,12 @@ struct GroupCommit {
   ) throws(SQLiteError) -> Result<@Sendable () -> Void, any Error> {
     if !alone { try database.control("SAVEPOINT job") }
     let transaction = Transaction(database)
-    let outcome = Result { try job.run(transaction) }
+    let outcome = Result {
+      let answer = try job.run(transaction)
+      // COMMIT would refuse the whole group for it.
+      if database.hasOpenForeignKeys { throw Self.openForeignKeys }
+      return answer
+    }
     transaction.end()
     guard database.isInTransaction else {
       // What took the transaction away is the better explanation, if the job passed it on.
@@ -93,6 +99,10 @@ struct GroupCommit {
     if !alone { try database.control("RELEASE job") }
     return outcome
   }
+
+  private static let openForeignKeys = SQLiteError(
+    code: .constraintForeignKey,
+    message: "the job ended with rows whose foreign keys name rows that are not there")
 
   /// Commits, unless every job failed and there is nothing to commit.
   private func finish(_ ran: [Done], on database: Database) throws(SQLiteError) {

@@ -51,6 +51,8 @@ public struct ResultCode: RawRepresentable, Sendable, Hashable {
   public static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
   /// A PRIMARY KEY constraint refuses the row.
   public static let constraintPrimaryKey = ResultCode(rawValue: SQLITE_CONSTRAINT | (6 << 8))
+  /// A FOREIGN KEY constraint refuses the row.
+  public static let constraintForeignKey = ResultCode(rawValue: SQLITE_CONSTRAINT | (3 << 8))
   /// A value of the wrong type.
   public static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
   /// The library, or this module, was used wrongly.

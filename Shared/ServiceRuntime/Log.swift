@@ -68,13 +68,16 @@ public struct Log: Sendable {
     JSONText.append("\(message)", to: &line)
     for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
       line += ","
-      JSONText.append(name, to: &line)
+      // A name twice in one object would let a field pass for the line's own.
+      JSONText.append(Self.ownNames.contains(name) ? "field_\(name)" : name, to: &line)
       line += ":"
       value.append(to: &line)
     }
     line += "}\n"
     sink(line)
   }
+
+  private static let ownNames: Set<String> = ["time", "level", "program", "message"]
 
   private static let outputLock = Mutex(())
 

@@ -2,16 +2,27 @@
 enum MetricsText {
   static func labels(_ labels: [String: String]) -> String {
     labels.sorted { $0.key < $1.key }
-      .map { name, value in
-        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-          .replacing("\n", with: "\\n")
-        return "\(name)=\"\(escaped)\""
-      }
+      .map { name, value in "\(name)=\"\(escaped(value, quotes: true))\"" }
       .joined(separator: ",")
   }
 
+  /// By scalars: to Swift "\r\n" is one character, in which a search for "\n" finds nothing.
+  private static func escaped(_ text: String, quotes: Bool) -> String {
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": escaped.append(contentsOf: "\\\\".unicodeScalars)
+      case "\n": escaped.append(contentsOf: "\\n".unicodeScalars)
+      case "\"" where quotes: escaped.append(contentsOf: "\\\"".unicodeScalars)
+      default: escaped.append(scalar)
+      }
+    }
+    return String(escaped)
+  }
+
   static func append(_ name: String, _ family: Metrics.Family, to text: inout String) {
-    text += "# HELP \(name) \(family.help)\n# TYPE \(name) \(family.kind)\n"
+    text += "# HELP \(name) \(escaped(family.help, quotes: false))\n"
+    text += "# TYPE \(name) \(family.kind)\n"
     for (labels, instrument) in family.series.sorted(by: { $0.key < $1.key }) {
       switch instrument {
       case .counter(let counter): line(name, labels, "\(counter.value)", to: &text)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Starts services in order, waits for a signal or a failure, and stops them in reverse order.
 ///
 /// A service may depend on those before it. Each stop is bounded, and so is the whole.
@@ -34,13 +36,17 @@ public struct ServiceGroup: Sendable {
   /// Runs until a signal, a failure, or `stop` completes.
   public func run(signals: ShutdownSignals?, stop: Completion<Void>? = nil) async -> Ending {
     let first = Completion<Event>()
+    let failedLate = LateFailure()
     for service in services {
-      Task {
-        do {
-          try await service.run()
-          first.complete(with: .ended(service: service.name, error: nil))
-        } catch {
-          first.complete(with: .ended(service: service.name, error: String(describing: error)))
+      // Immediate, so that services start one after the other, and all before the first stop.
+      Task.immediate {
+        var error: String?
+        do { try await service.run() } catch let thrown { error = String(describing: thrown) }
+        if !first.complete(with: .ended(service: service.name, error: error)), let error {
+          failedLate.happened.store(true, ordering: .releasing)
+          log.error(
+            "a service failed while stopping",
+            ["service": .string(service.name), "error": .string(error)])
         }
       }
     }
@@ -68,9 +74,9 @@ public struct ServiceGroup: Sendable {
     let deadline = Deadline.after(stopWithin)
     for service in services.reversed() {
       let began = ContinuousClock.now
-      await bounded(by: deadline) { await service.stop(by: deadline) }
+      let isInTime = await bounded(by: deadline) { await service.stop(by: deadline) }
       let took = ContinuousClock.now - began
-      if deadline.hasPassed {
+      if !isInTime {
         ending = .failed
         log.error("late to stop", ["service": .string(service.name)])
       } else {
@@ -79,21 +85,32 @@ public struct ServiceGroup: Sendable {
           ["service": .string(service.name), "milliseconds": LogValue(took.wholeMilliseconds)])
       }
     }
+    if failedLate.happened.load(ordering: .acquiring) { ending = .failed }
     log.info("stopped", ["clean": .boolean(ending == .clean)])
     return ending
   }
 
   /// Waits for the work, but not past the deadline; the work itself goes on and is abandoned.
-  private func bounded(by deadline: Deadline, _ work: @escaping @Sendable () async -> Void) async {
-    let done = Completion<Void>()
-    Task {
+  ///
+  /// True when the work was done in time.
+  private func bounded(by deadline: Deadline, _ work: @escaping @Sendable () async -> Void) async
+    -> Bool
+  {
+    let isDone = Completion<Bool>()
+    Task.immediate {
       await work()
-      done.complete(with: ())
+      isDone.complete(with: true)
     }
-    Task {
+    let timer = Task {
       try? await Task.sleep(for: deadline.remaining)
-      done.complete(with: ())
+      isDone.complete(with: false)
     }
-    await done.value()
+    defer { timer.cancel() }
+    return await isDone.value()
   }
+}
+
+/// Whether a service failed after the stop had begun; shared with the tasks of the services.
+private final class LateFailure: Sendable {
+  let happened = Atomic<Bool>(false)
 }

@@ -117,7 +117,13 @@ public struct SettingsReader {
         fault("\(name)_FILE", "names '\(path)', which cannot be read")
         return nil
       }
-      return Secret(String(decoding: data, as: UTF8.self))
+      // Editors and `echo` end a file with a newline that is no part of the secret.
+      let end = data.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? data.startIndex
+      guard end > data.startIndex else {
+        fault("\(name)_FILE", "names '\(path)', which is empty")
+        return nil
+      }
+      return Secret(String(decoding: data[..<end], as: UTF8.self))
     }
     guard let value = environment[name], !value.isEmpty else { return nil }
     return Secret(value)

@@ -15,14 +15,19 @@ public final class ShutdownSignals: Sendable {
   public init() {
     signal(SIGPIPE, SIG_IGN)
     let first = first
-    for (number, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
+    let registered = DispatchSemaphore(value: 0)
+    let numbers = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")]
+    for (number, name) in numbers {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { @Sendable in
         if !first.complete(with: name) { _exit(128 + number) }
       }
+      source.setRegistrationHandler { @Sendable in registered.signal() }
       source.resume()
       sources.withLock { $0.append(source) }
     }
+    // Dispatch registers on another thread, and an ignored signal that comes before that is lost.
+    for _ in numbers { registered.wait() }
   }
 }

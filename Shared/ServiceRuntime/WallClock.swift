@@ -89,9 +89,3 @@ public final class ShiftedClock: WallClock {
     return Int64(String(decoding: data, as: UTF8.self).filter { !$0.isWhitespace })
   }
 }
-
-/// Writes a time as RFC 3339 in UTC with milliseconds, for people.
-public func rfc3339(_ milliseconds: Int64) -> String {
-  Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-    .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-}

@@ -57,6 +57,41 @@ import Testing
     #expect(metrics.testCounter("sqlite_failed_jobs_total") == 2)
   }
 
+  @Test func `a deferred foreign key that is never satisfied fails its own job only`()
+    async throws
+  {
+    let metrics = Metrics()
+    let writer = try store.writer(metrics: metrics)
+    try await writer.write { transaction in
+      try transaction.run(
+        """
+        CREATE TABLE part (item INTEGER NOT NULL
+          REFERENCES item (id) DEFERRABLE INITIALLY DEFERRED) STRICT
+        """)
+    }
+    let hold = await HeldWriter(writer)
+    let neighbour = Task { try await writer.write { try insert("neighbour", $0) } }
+    #expect(await metrics.hasQueued(1))
+    let orphan = Task {
+      try await writer.write { try $0.run("INSERT INTO part (item) VALUES (99)") }
+    }
+    #expect(await metrics.hasQueued(2))
+    let late = Task {
+      try await writer.write { transaction in
+        try transaction.run("INSERT INTO part (item) VALUES (7)")
+        try transaction.run("INSERT INTO item (id, name) VALUES (7, 'late')")
+      }
+    }
+    #expect(await metrics.hasQueued(3))
+    try await hold.letGo()
+    try await neighbour.value
+    try await late.value
+    let error = await #expect(throws: SQLiteError.self) { try await orphan.value }
+    #expect(error?.code == .constraintForeignKey)
+    #expect(error?.isStorageFailure == false)
+    #expect(try store.names() == ["neighbour", "late"])
+  }
+
   @Test func `a write is answered only after its commit`() async throws {
     let store = store
     let seenBeforeCommit = Mutex<[[String]]>([])

@@ -146,9 +146,9 @@ import Testing
       // Root may write anything, so this process becomes nobody.
       if geteuid() == 0 { seteuid(65534) }
       let error = #expect(throws: SQLiteError.self) { try Writer(path: path, migrations: []) }
-      #expect(error?.code.primary == .readOnly)
-      #expect(error?.message.contains(path) == true)
-      #expect(error?.isStorageFailure == true)
+      let isTold = error?.message.contains(path) == true && error?.isStorageFailure == true
+      // At once: a leak checker at exit may not look into a process that changed its user.
+      _exit(error?.code.primary == .readOnly && isTold ? EXIT_SUCCESS : EXIT_FAILURE)
     }
   }
 
