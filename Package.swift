@@ -100,7 +100,9 @@ let package = Package(
     // Tests: a target per module, then the whole way with real processes.
     .target(
       name: "TestSupport",
-      dependencies: ["AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime"],
+      dependencies: [
+        "AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime",
+      ],
       path: "Tests/TestSupport", swiftSettings: settings),
     tests("EventsTests", ["Events"]),
     tests("CatalogTests", ["Catalog"]),
@@ -108,7 +110,7 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography"]),
     tests("KafkaTests", ["Kafka", "ServiceRuntime"]),
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "ServiceRuntime"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "Cryptography", "ServiceRuntime"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests("AppStoreTests", ["AppStore", "Cryptography"]),
     tests(
@@ -117,6 +119,12 @@ let package = Package(
     tests("OrderServiceTests", ["order-service", "Events", "Catalog"]),
     tests("VerifyServiceTests", ["verify-service", "Events", "AppStore"]),
     tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
+    tests(
+      "SimulatorTests",
+      [
+        "app-store-simulator", "AppStore", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
+        "ServiceRuntime",
+      ]),
     tests(
       "PipelineTests",
       [

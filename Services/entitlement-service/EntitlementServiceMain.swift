@@ -1,4 +1,16 @@
+import Glibc
+import ServiceRuntime
+
+/// Decides what customers own, and tells every other backend.
 @main
 struct EntitlementServiceMain {
-  static func main() {}
+  static func main() async {
+    let program = Program(
+      name: "entitlement-service",
+      about: "decides what each customer owns and publishes every change of it")
+    let code = await program.run(
+      arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
+      settings: Settings.init, services: EntitlementService.services)
+    exit(code)
+  }
 }

@@ -1,4 +1,16 @@
+import Glibc
+import ServiceRuntime
+
+/// Opens orders before the customer pays, takes proofs, and answers the app.
 @main
 struct OrderServiceMain {
-  static func main() {}
+  static func main() async {
+    let program = Program(
+      name: "order-service",
+      about: "opens orders before the customer pays and completes them when the payment is proved")
+    let code = await program.run(
+      arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
+      settings: Settings.init, services: OrderService.services)
+    exit(code)
+  }
 }

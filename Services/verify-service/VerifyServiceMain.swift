@@ -1,4 +1,17 @@
+import Glibc
+import ServiceRuntime
+
+/// Proves that payments are real, receives Apple's notifications, keeps the lineages.
 @main
 struct VerifyServiceMain {
-  static func main() {}
+  static func main() async {
+    let program = Program(
+      name: "verify-service",
+      about: "proves purchases by Apple's signature and keeps every lineage's state",
+      usage: "--role all|edge|ledger   which part of the service this process is; default all")
+    let code = await program.run(
+      arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
+      options: ["--role"], settings: Settings.init, services: VerifyService.services)
+    exit(code)
+  }
 }

@@ -1,0 +1,38 @@
+# Purser's commands. `make` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo up test build format lint clean setup
+
+# Debug builds: a fresh machine has them in half the time of release builds.
+BIN := .build/debug
+SWIFT_FILES := git ls-files -z '*.swift'
+
+help: ## Lists the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## Starts everything, plays a story of purchases that you can follow, and stops everything
+	@$(BIN)/purser demo
+
+up: build ## Starts everything and keeps it running until Ctrl-C
+	@$(BIN)/purser up
+
+test: setup ## Runs all tests
+	swift build --build-tests
+	swift test --skip-build
+
+build: setup ## Builds the services and tools
+	swift build
+
+setup: ## Installs the Debian and PyPI packages that Purser needs
+	@deploy/scripts/setup
+
+format: ## Formats all Swift files in place
+	$(SWIFT_FILES) | xargs -0 swift format format --in-place --parallel
+
+lint: ## Checks format, imports and the rules for files
+	$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel
+	deploy/scripts/check-imports
+	deploy/scripts/check-files
+
+clean: ## Removes what was built; stores and logs of `purser up` stay
+	rm -rf .build

@@ -1,0 +1,81 @@
+import AppStore
+import FoundationEssentials
+import HTTPClient
+import HTTPServer
+import ServiceRuntime
+
+/// All parts of the simulator, put together; the root certificate is on disk when it is made.
+struct Assembly {
+  let courier: Courier
+  let ticker: Ticker
+  let server: Server
+
+  private static let year: Int64 = 366 * 86_400_000
+
+  init(_ settings: Settings, log: Log) throws {
+    let metrics = Metrics()
+    let clock = try SimulatedClock(file: settings.clockFile)
+    let started = SystemClock().now()
+    // Wide, as the clock moves: Apple's leaf certificates are valid for about two years.
+    let chain = try SigningChain.make(
+      notBefore: started - 10 * Self.year, notAfter: started + ClockRoutes.reach + Self.year)
+    try RootFileError.write(chain.rootDER, to: settings.rootFile)
+    let signer = StoreSigner(
+      chain: chain, bundleId: settings.bundleId, environment: settings.environment,
+      appAppleId: settings.appAppleId)
+    let seller = Ledger.Seller(
+      bundleId: settings.bundleId, environment: settings.environment,
+      storefront: settings.storefront)
+    let ledger = Ledger(
+      catalog: settings.catalog, seller: seller, firstId: Self.firstId(at: started),
+      limit: settings.transactionLimit)
+    let rules = Mailbox.Rules(
+      environment: settings.environment, hasURL: settings.notificationURL != nil,
+      lanes: settings.notificationLanes, queueLimit: settings.notificationQueue,
+      historyLimit: settings.notificationHistory)
+    let simulator = Simulator(
+      ledger: ledger, mailbox: Mailbox(rules: rules), clock: clock, signer: signer,
+      metrics: metrics)
+    let client = HTTPClient(
+      workers: settings.notificationLanes + 1, name: "notify", log: log, metrics: metrics)
+    courier = Courier(
+      simulator: simulator, client: client, url: settings.notificationURL,
+      timeout: settings.notificationTimeout, log: log)
+    ticker = Ticker(simulator: simulator, log: log)
+    let mover = ClockMover(simulator: simulator)
+    var router = Router()
+    StandardRoutes(metrics: metrics).add(to: &router)
+    PurchaseRoutes(simulator: simulator).add(to: &router)
+    TransactionRoutes(simulator: simulator).add(to: &router)
+    SubscriptionRoutes(simulator: simulator).add(to: &router)
+    NotificationRoutes(simulator: simulator, courier: courier).add(to: &router)
+    ClockRoutes(simulator: simulator, mover: mover, start: started, pause: settings.clockPause)
+      .add(to: &router)
+    ForgeRoutes(simulator: simulator).add(to: &router)
+    var limits = ServerLimits()
+    // A clock that is moved over years delivers all its notifications before it answers.
+    limits.handlerTime = .seconds(600)
+    server = try Server(
+      host: settings.host, port: settings.port, threads: 2, router: router, limits: limits,
+      log: log, metrics: metrics)
+  }
+
+  /// Sixteen digits that grow from one start to the next, a thousand for each millisecond between.
+  private static func firstId(at now: Int64) -> UInt64 {
+    2_000_000_000_000_000 + UInt64(max(0, now) % 1_000_000_000_000) * 1_000
+  }
+}
+
+/// The file of the root certificate cannot be written.
+struct RootFileError: Error, CustomStringConvertible {
+  let description: String
+
+  static func write(_ der: [UInt8], to path: String) throws(RootFileError) {
+    do {
+      try Data(der).write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      throw RootFileError(
+        description: "SIMULATOR_ROOT_FILE names \(path), which cannot be written: \(error)")
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import ServiceRuntime
+import Synchronization
+
+/// Moves the clock step by step, so that everything due on the way happens in its order.
+///
+/// At each step the clock stands at the time of what happens, its notification is tried, and only
+/// then time goes on: a service that reads the same clock hears of a renewal before it sees the end
+/// of the former period.
+final class ClockMover: Sendable {
+  private let simulator: Simulator
+  private let isMoving = Atomic<Bool>(false)
+
+  /// A leap longer than this gets the pause before it, if something happened since the last one.
+  private static let leap: Int64 = 10_000
+
+  init(simulator: Simulator) { self.simulator = simulator }
+
+  /// The clock is being moved already.
+  struct Busy: Error {}
+
+  /// Moves to a time that is not past.
+  ///
+  /// - Parameter pause: How long readers get, in real time, before the clock leaps away from what
+  ///   happened; they hear of it over a broker.
+  /// - Returns: How many steps it took.
+  func move(to target: Int64, pause: Duration) async throws -> Int {
+    guard !isMoving.exchange(true, ordering: .acquiringAndReleasing) else { throw Busy() }
+    defer { isMoving.store(false, ordering: .releasing) }
+    var steps = 0
+    var isFresh = false
+    var next = try simulator.fire(upTo: simulator.clock.now())
+    while let due = next, due <= target {
+      if isFresh, due - simulator.clock.now() > Self.leap {
+        try await Task.sleep(for: pause)
+        isFresh = false
+      }
+      try simulator.clock.advance(to: due)
+      next = try simulator.fire(upTo: due)
+      await simulator.quiet(at: due)
+      next = try simulator.fire(upTo: due)
+      isFresh = true
+      steps += 1
+    }
+    if isFresh { try await Task.sleep(for: pause) }
+    try simulator.clock.advance(to: target)
+    return steps
+  }
+}

@@ -1,0 +1,45 @@
+import AppStore
+
+/// One transaction as the simulator keeps it: small, so that a million fit in memory.
+///
+/// The payload that is signed is made from it each time.
+struct Charge: Sendable, Equatable {
+  let id: UInt64
+  let originalId: UInt64
+  let productId: String
+  let quantity: Int32
+  /// Lower case.
+  let token: String?
+  let account: String
+  let storefront: Storefront
+  /// Milliunits, all units together.
+  let price: Int64
+  let purchaseDate: Int64
+  let originalPurchaseDate: Int64
+  let isRenewal: Bool
+  /// Auto-renewables: the number of the period, and its end.
+  let webOrderLineItemId: UInt64?
+  var expiresDate: Int64?
+  let offer: AppliedOffer?
+  var revocation: Revocation?
+  var isUpgraded = false
+}
+
+/// What a transaction says about the offer that applied.
+struct AppliedOffer: Sendable, Equatable {
+  let type: OfferType
+  /// Absent for introductory offers.
+  let identifier: String?
+  let discount: OfferDiscountType
+  /// The whole length, ISO 8601.
+  let period: String
+}
+
+/// How and when a transaction was taken back.
+struct Revocation: Sendable, Equatable {
+  let date: Int64
+  let reason: RevocationReason
+  let type: RevocationType
+  /// Thousandths of a percent.
+  let percentage: Int32
+}

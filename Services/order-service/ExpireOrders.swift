@@ -1,0 +1,41 @@
+import Events
+import Pipeline
+import SQLite
+import ServiceRuntime
+
+/// Expires open orders whose time ran out, and forgets old idempotency keys.
+///
+/// An expired order is still completed by a valid proof.
+struct ExpireOrders: TimerJob {
+  let name = "expire-orders"
+  let inputs: Set<Topic> = [.transactions]
+  let waiters: Waiters<String>
+
+  func nextDue(_ reader: Reader) throws -> Int64? {
+    try reader.first(
+      """
+      SELECT expires_at FROM orders
+      WHERE state IN ('created', 'submitted', 'rejected', 'pending')
+      ORDER BY expires_at LIMIT 1
+      """
+    ) { $0.int(0) }
+  }
+
+  func fire(_ change: Change, dueBy: Int64, limit: Int) throws -> Int {
+    let orders = try change.transaction.query(
+      """
+      SELECT body FROM orders
+      WHERE state IN ('created', 'submitted', 'rejected', 'pending') AND expires_at <= ?
+      ORDER BY expires_at LIMIT ?
+      """, dueBy, Int64(limit)
+    ) { row in try EventJSON.decode(Order.self, from: row.blob(0)) }
+    for var order in orders {
+      order.move(to: .expired, cause: "time-ran-out", at: change.now)
+      try OrderStore.save(change, order)
+      let (waiters, id) = (waiters, order.id)
+      change.transaction.afterCommit(key: id) { waiters.notify(id) }
+    }
+    try IdempotencyKeys.removeOld(change.transaction, at: change.now, limit: limit)
+    return orders.count
+  }
+}

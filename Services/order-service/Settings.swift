@@ -1,0 +1,48 @@
+import Catalog
+import FoundationEssentials
+import HTTPServer
+import Pipeline
+import ServiceRuntime
+
+/// Everything that order-service is told from outside.
+struct Settings: Sendable {
+  static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+  let http: HTTPSettings
+  let pipeline: PipelineSettings
+  let apps: Apps
+  /// The catalog of each app, by bundle id.
+  let catalogs: [String: Catalog]
+  /// The longest `Prefer: wait` that is kept.
+  let longestWait: Duration
+  /// How many partitions the topics have; an order id carries its customer's.
+  let partitions: Int
+
+  init(_ reader: inout SettingsReader, options: [String: String]) {
+    let path = reader.text(
+      "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
+    http = HTTPSettings(&reader, prefix: "ORDER", port: 8081)
+    pipeline = PipelineSettings(&reader, prefix: "ORDER", store: "orders.sqlite")
+    longestWait = reader.seconds(
+      "ORDER_LONGEST_WAIT", default: 30, in: 0...60, "the longest Prefer: wait that is kept")
+    partitions = reader.integer(
+      "PURSER_PARTITIONS", default: 12, in: 1...1024,
+      "how many partitions the topics were made with")
+    var catalogs: [String: Catalog] = [:]
+    do {
+      apps = try Apps.load(path: path)
+      for app in apps.all {
+        do {
+          catalogs[app.bundleId] = try Catalog.load(path: app.catalog)
+        } catch {
+          reader.fault("PURSER_CONFIG", "names the catalog '\(app.catalog)':\n\(error)")
+        }
+      }
+      pipeline.refuseShiftedClock(servesProduction: apps.servesProduction, &reader)
+    } catch {
+      apps = Apps(all: [], roots: [])
+      reader.fault("PURSER_CONFIG", "cannot be used:\n\(error)")
+    }
+    self.catalogs = catalogs
+  }
+}

@@ -1,0 +1,130 @@
+import AppStore
+import Cryptography
+import Events
+import HTTPServer
+import Kafka
+import Pipeline
+import ServiceRuntime
+import Synchronization
+
+/// Proves a notification and puts it on `iap.appstore` as received; has no store.
+final class Edge: Sendable {
+  /// What became of a notification.
+  enum Reception: Sendable {
+    /// The broker has it.
+    case recorded
+    /// It can never be valid.
+    case forged(reason: String, detail: String)
+    /// Genuine, but not for an app and environment that is configured, or not at this URL.
+    case notConfigured(reason: String, detail: String)
+    /// It could not be recorded now.
+    case tryAgain(String)
+  }
+
+  /// How many notifications may wait for the broker at once.
+  static let inFlightLimit = 2000
+  /// How long one may wait for the broker before Apple is asked to come again.
+  static let brokerTime = Duration.seconds(8)
+
+  private let sender: EdgeSender
+  private let verifier: SignedDataVerifier
+  private let topics: TopicNames
+  private let clock: any WallClock
+  private let log: Log
+  private let metrics: Metrics
+
+  init(
+    producer: Producer, verifier: SignedDataVerifier, topics: TopicNames, clock: any WallClock,
+    log: Log, metrics: Metrics
+  ) {
+    sender = EdgeSender(producer, limit: Self.inFlightLimit, metrics: metrics)
+    self.verifier = verifier
+    self.topics = topics
+    self.clock = clock
+    self.log = log
+    self.metrics = metrics
+  }
+
+  var isUsable: Bool { sender.isUsable }
+
+  func close(by deadline: Deadline) async { await sender.close(by: deadline) }
+
+  /// Counts a notification by what became of it.
+  func count(_ result: String) {
+    metrics.counter(
+      "notifications_total", "Notifications by what became of them.", labels: ["result": result]
+    ).add()
+  }
+
+  func receive(_ signedPayload: String, bundleId: String?, _ traceparent: String?) async
+    -> Reception
+  {
+    let fact: AppStoreFact
+    do {
+      let verified = try verifier.verifyNotification(signedPayload)
+      if let bundleId, let app = verified.notification.app, app.bundleId != bundleId {
+        count("wrong-url")
+        return .notConfigured(
+          reason: "wrong-url",
+          detail: "it is for \(app.bundleId) and came to the URL of \(bundleId).")
+      }
+      fact = FactWriter.fact(of: verified, signedPayload, receivedAt: clock.now())
+    } catch {
+      switch error.code {
+      case .busy:
+        count("busy")
+        return .tryAgain("Too many unknown certificate chains are being checked.")
+      case .unknownForm where error.isGenuine:
+        // A form that Apple may add tomorrow: kept as it is, without effect.
+        log.warning("a genuine notification of unknown form was kept", ["error": LogValue(error)])
+        fact = FactWriter.unknownForm(signedPayload, receivedAt: clock.now())
+      case .wrongApp where error.isGenuine, .wrongEnvironment where error.isGenuine:
+        count("not-configured")
+        log.error("a genuine notification is for nobody here", ["error": LogValue(error)])
+        return .notConfigured(reason: error.code.rawValue, detail: error.description + ".")
+      default:
+        count(error.code.rawValue)
+        log.warning("a notification was refused", ["error": LogValue(error)])
+        return .forged(reason: error.code.rawValue, detail: error.description)
+      }
+    }
+    return await record(fact, traceparent)
+  }
+
+  private func record(_ fact: AppStoreFact, _ traceparent: String?) async -> Reception {
+    let record: Record
+    do {
+      record = try FactWriter.record(
+        fact, topic: topics.name(of: .appstore), now: clock.now(), traceparent)
+    } catch {
+      log.error("a notification could not be written", ["error": LogValue(error)])
+      count("unwritable")
+      return .tryAgain("The notification could not be written as a record.")
+    }
+    switch await sender.send(record, atMost: Self.brokerTime) {
+    case .success:
+      count("recorded")
+      return .recorded
+    case .failure(let error):
+      count("broker-away")
+      log.error("the broker did not take a notification", ["error": LogValue(error)])
+      return .tryAgain("The broker does not answer.")
+    }
+  }
+}
+
+/// The edge's place in the order of starting.
+final class EdgeService: Service {
+  let name = "edge"
+  private let edge: Edge
+  private let ended = Completion<Void>()
+
+  init(_ edge: Edge) { self.edge = edge }
+
+  func run() async { await ended.value() }
+
+  func stop(by deadline: Deadline) async {
+    await edge.close(by: min(deadline, .after(.seconds(2))))
+    ended.complete(with: ())
+  }
+}

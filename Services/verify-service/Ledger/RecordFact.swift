@@ -1,0 +1,35 @@
+import Events
+import Kafka
+import Pipeline
+import ServiceRuntime
+
+/// Reads `iap.appstore`: applies each fact to its lineage.
+struct RecordFact: RecordHandler {
+  private let ledger: Ledger
+  private let metrics: Metrics
+
+  init(ledger: Ledger, metrics: Metrics) {
+    self.ledger = ledger
+    self.metrics = metrics
+  }
+
+  func prepare(_ record: ReceivedRecord) throws -> RecordWork? {
+    guard let fact = try record.decode(AppStoreFact.self, type: .appStoreFact) else { return nil }
+    if let type = fact.notificationType {
+      metrics.counter(
+        "facts_by_notification_type_total", "Recorded notifications by Apple's type.",
+        labels: ["type": type, "subtype": fact.subtype ?? ""]
+      ).add()
+    }
+    guard let contents = try FactContents.read(fact) else { return nil }
+    return { [ledger] change in
+      // The same proof read again changes nothing and has its outcome already.
+      if let proof = contents.proof,
+        try ProofOutcomes.isDecided(change.transaction, proof.id)
+      {
+        return
+      }
+      try ledger.record(contents, change)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import AppStore
+import Catalog
+import Events
+import HTTPServer
+import Kafka
+import Pipeline
+import ServiceRuntime
+
+/// Puts the service together; the only place that does.
+enum VerifyService {
+  static func services(_ settings: Settings, _ log: Log, _ metrics: Metrics) throws
+    -> [any Service]
+  {
+    let verifiers = try Verifiers(settings, metrics: metrics)
+    var services: [any Service] = []
+    var checks: [ReadinessCheck] = []
+    var router = Router(access: settings.http.access)
+
+    if settings.role.hasLedger {
+      let store = try Store(
+        path: settings.pipeline.storePath, migrations: LineageStore.migrations,
+        source: "/purser/verify-service", topics: settings.pipeline.topics,
+        clock: settings.pipeline.clock, log: log, metrics: metrics)
+      let ledger = Ledger(
+        policies: settings.apps.policies, linkWait: settings.linkWait.wholeMilliseconds,
+        metrics: metrics)
+      let parts = try PipelineParts(
+        service: "verify-service", settings: settings.pipeline, store: store,
+        inputs: [
+          .proofs: ProveProof(verifier: verifiers.intake, metrics: metrics),
+          .appstore: RecordFact(ledger: ledger, metrics: metrics),
+          .customers: KnowToken(ledger: ledger),
+        ],
+        outputs: [.appstore, .transactions], jobs: [StopWaiting(ledger: ledger)],
+        log: log, metrics: metrics)
+      services += parts.services
+      checks += [
+        ReadinessCheck("broker") { parts.processor.isConnected },
+        ReadinessCheck("caught up") { parts.processor.isCaughtUp },
+      ]
+    }
+    if settings.role.hasEdge {
+      let edge = try Edge(
+        producer: Producer(
+          settings.pipeline.kafka, name: "verify-service-edge", log: log, metrics: metrics),
+        verifier: verifiers.edge, topics: settings.pipeline.topics, clock: settings.pipeline.clock,
+        log: log, metrics: metrics)
+      services.append(EdgeService(edge))
+      NotificationRoutes.add(to: &router, edge)
+      checks.append(ReadinessCheck("producer") { edge.isUsable })
+    }
+    router.addHealth(metrics: metrics, checks: checks)
+    services.append(
+      try Server(
+        host: settings.http.host, port: settings.http.port, router: router, log: log,
+        metrics: metrics))
+    return services
+  }
+}
+
+/// The verifiers of the edge, which the whole world can reach, and of the intake.
+struct Verifiers: Sendable {
+  let edge: SignedDataVerifier
+  let intake: SignedDataVerifier
+
+  init(_ settings: Settings, metrics: Metrics) throws {
+    let identities = settings.apps.all.map { app in
+      AppIdentity(
+        bundleId: app.bundleId, appAppleId: app.appAppleId,
+        environments: Set(app.environments.keys.map(AppEnvironment.init(rawValue:))),
+        xcodeCertificates: settings.xcodeCertificates[app.bundleId].map { [$0] } ?? [])
+    }
+    let clock = settings.pipeline.clock
+    // Forged chains cost three P-384 verifications each: at most this many a second at the edge.
+    let bucket = TokenBucket(perSecond: 50, burst: 200)
+    edge = try SignedDataVerifier(
+      roots: settings.roots, apps: identities, uncachedChainGate: { bucket.take() },
+      clock: { clock.now() })
+    intake = try SignedDataVerifier(roots: settings.roots, apps: identities) { clock.now() }
+    for (name, verifier) in [("edge", edge), ("intake", intake)] {
+      metrics.reading(
+        "verify_chain_cache_misses", "Certificate chains that had to be verified in full.",
+        labels: ["verifier": name]
+      ) { Int(clamping: verifier.cacheCounts.misses) }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// A product, what it costs in the catalog's storefront, and what it gives.
+public struct Product: Sendable, Equatable {
+  /// The product id, as in App Store Connect and in `productId` of signed transactions.
+  public let id: String
+  /// What kind of product it is.
+  public let kind: ProductKind
+  /// The internal name; nil if it has none.
+  public let referenceName: String?
+  /// The price as a decimal number with a point and no currency: `0.99`.
+  public let displayPrice: String
+  /// The price in thousandths of the currency unit, as `price` in signed transactions.
+  public let priceMilliunits: Int64
+  /// Whether the product may be shared with the family.
+  public let familyShareable: Bool
+  /// What customers read, by locale.
+  public let localizations: [Localization]
+  /// Group, level, period and offers; exactly auto-renewable products have it.
+  public let subscription: Subscription?
+  /// The rights it gives, without repetition.
+  public let entitlements: [String]
+  /// What it adds to balances: for each one of the quantity of a consumable, at each paid period
+  /// of a subscription, at each purchase of a non-renewing product.
+  public let credits: [Credit]
+  /// How long a non-renewing product gives its rights; nil means without end.
+  public let length: Period?
+}
+
+/// What customers read about a product in one locale.
+public struct Localization: Sendable, Equatable {
+  /// The locale with underscore, as Xcode writes it: `en_US`, `zh_Hans`.
+  public let locale: String
+  /// The name shown.
+  public let displayName: String
+  /// The sentence below the name; may be empty.
+  public let description: String
+}
+
+/// An amount of a consumable unit.
+public struct Credit: Sendable, Equatable {
+  /// The unit, such as `coins`.
+  public let unit: String
+  /// How much of it, 1 to `Credit.largestAmount`.
+  public let amount: Int64
+
+  /// Largest amount of one credit.
+  ///
+  /// Leaves room for nine million such credits in an `Int64`.
+  public static let largestAmount: Int64 = 1_000_000_000_000
+
+  /// Makes a credit.
+  public init(unit: String, amount: Int64) {
+    self.unit = unit
+    self.amount = amount
+  }
+}

@@ -1,0 +1,33 @@
+/// A product while its sources are read; nil where a source says nothing.
+struct ProductDraft {
+  let id: String
+  let place: Place
+  let kind: ProductKind
+  var referenceName: String?
+  var price: (text: String, milliunits: Int64)
+  var familyShareable: Bool
+  var localizations: [Localization]
+  var subscription: Subscription?
+  var entitlements: [String]?
+  var credits: [Credit]?
+  var length: Period?
+
+  /// The product, with the default of its kind where nothing is said.
+  func finished(names: inout DefaultNames) -> Product {
+    var gives = (entitlements: entitlements ?? [], credits: credits ?? [])
+    switch kind {
+    case .consumable where credits == nil:
+      gives.credits = [Credit(unit: names.unit(of: self), amount: 1)]
+    // Without its subscription the product is faulty already and its group unknown.
+    case .autoRenewable where entitlements == nil && subscription != nil,
+      .nonConsumable where entitlements == nil, .nonRenewing where entitlements == nil:
+      gives.entitlements = [names.entitlement(of: self)]
+    default: break
+    }
+    return Product(
+      id: id, kind: kind, referenceName: referenceName, displayPrice: price.text,
+      priceMilliunits: price.milliunits, familyShareable: familyShareable,
+      localizations: localizations, subscription: subscription,
+      entitlements: gives.entitlements, credits: gives.credits, length: length)
+  }
+}

@@ -1,0 +1,75 @@
+/// How a signed fact reached us.
+public struct FactSource: RawRepresentable, Codable, Hashable, Sendable {
+  /// The word on the wire.
+  public let rawValue: String
+
+  /// Wraps a word.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// A notification that Apple posted to the edge; `signed` is the `signedPayload`.
+  public static let notification = FactSource(rawValue: "notification")
+  /// A proof that the app posted; `signed` is a signed transaction.
+  public static let proof = FactSource(rawValue: "proof")
+}
+
+/// Signed text exactly as Apple wrote it, whose signature was proved before it was written here.
+public struct AppStoreFact: Codable, Sendable, Equatable {
+  /// How it came.
+  public var source: FactSource
+  /// The JWS as received.
+  public var signed: String
+  /// SHA-256 of `signed`, lower-case hex.
+  public var hash: String
+  /// The app, as proved.
+  public var bundleId: String
+  /// Apple's environment, as proved.
+  public var environment: String
+  /// The lineage that it concerns; nil for facts of no lineage, such as a TEST notification.
+  public var lineage: String?
+  /// Apple's `notificationUUID`, for notifications.
+  public var notificationUUID: String?
+  /// Apple's `notificationType`, for notifications.
+  public var notificationType: String?
+  /// Apple's `subtype`, for notifications.
+  public var subtype: String?
+  /// The proof that brought it, for proofs.
+  public var proof: ProofReference?
+  /// When it was received, UTC milliseconds.
+  public var receivedAt: Int64
+
+  /// Who posted the proof, and to which order.
+  public struct ProofReference: Codable, Sendable, Equatable {
+    /// The proof's id.
+    public var id: String
+    /// The order.
+    public var orderId: String
+    /// The authenticated customer.
+    public var customer: String
+
+    /// Makes a reference.
+    public init(id: String, orderId: String, customer: String) {
+      self.id = id
+      self.orderId = orderId
+      self.customer = customer
+    }
+  }
+
+  /// Makes a fact.
+  public init(
+    source: FactSource, signed: String, hash: String, bundleId: String, environment: String,
+    lineage: String?, notificationUUID: String? = nil, notificationType: String? = nil,
+    subtype: String? = nil, proof: ProofReference? = nil, receivedAt: Int64
+  ) {
+    self.source = source
+    self.signed = signed
+    self.hash = hash
+    self.bundleId = bundleId
+    self.environment = environment
+    self.lineage = lineage
+    self.notificationUUID = notificationUUID
+    self.notificationType = notificationType
+    self.subtype = subtype
+    self.proof = proof
+    self.receivedAt = receivedAt
+  }
+}

@@ -1,0 +1,57 @@
+/// The app team's own opaque user id.
+public enum Customer {
+  /// The longest id, in UTF-8 bytes.
+  public static let maximumBytes = 128
+
+  /// Why a text cannot be a customer id.
+  public enum Fault: Error, Sendable, Equatable {
+    case empty
+    case tooLong
+    case controlCharacter
+    /// Ids that begin with `$` are Purser's own.
+    case reserved
+  }
+
+  /// Checks an id that came from outside.
+  public static func check(_ id: String) throws(Fault) {
+    guard !id.isEmpty else { throw .empty }
+    guard id.utf8.count <= maximumBytes else { throw .tooLong }
+    guard !id.hasPrefix("$") else { throw .reserved }
+    for scalar in id.unicodeScalars where scalar.properties.generalCategory == .control {
+      throw .controlCharacter
+    }
+  }
+
+  /// The provisional customer of a lineage whose owner is not known.
+  public static func provisional(for lineage: LineageID) -> String {
+    "$appstore:\(lineage.description)"
+  }
+
+  /// Whether an id is a provisional one of Purser's own.
+  public static func isProvisional(_ id: String) -> Bool { id.hasPrefix("$appstore:") }
+}
+
+/// An `appAccountToken` was given out: from now on a transaction that bears it is this customer's.
+public struct TokenIssued: Codable, Sendable, Equatable {
+  /// The token: a version 4 UUID in lower case.
+  public var token: String
+  /// Whose it is.
+  public var customer: String
+  /// The app for which it was given out.
+  public var bundleId: String
+  /// The order that it stands for, which has the same id; nil for a token of a whole account.
+  public var orderId: String?
+  /// When, in UTC milliseconds.
+  public var issuedAt: Int64
+
+  /// Makes the event.
+  public init(
+    token: String, customer: String, bundleId: String, orderId: String?, issuedAt: Int64
+  ) {
+    self.token = token
+    self.customer = customer
+    self.bundleId = bundleId
+    self.orderId = orderId
+    self.issuedAt = issuedAt
+  }
+}

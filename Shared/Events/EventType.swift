@@ -1,0 +1,34 @@
+/// What a record is about: the `ce_type` of its CloudEvents headers.
+///
+/// The vocabulary is open on the wire; readers skip types that they do not know.
+public struct EventType: RawRepresentable, Codable, Hashable, Sendable {
+  /// The text of `ce_type`.
+  public let rawValue: String
+
+  /// Wraps a text.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// `TokenIssued` on `iap.customers`.
+  public static let tokenIssued = EventType(rawValue: "purser.customer.token-issued.v1")
+  /// `Order` on `iap.orders`.
+  public static let orderChanged = EventType(rawValue: "purser.order.changed.v1")
+  /// `Proof` on `iap.proofs`.
+  public static let proofSubmitted = EventType(rawValue: "purser.proof.submitted.v1")
+  /// `AppStoreFact` on `iap.appstore`.
+  public static let appStoreFact = EventType(rawValue: "purser.appstore.fact.v1")
+  /// `LineageState` on `iap.transactions`.
+  public static let lineageChanged = EventType(rawValue: "purser.lineage.changed.v1")
+  /// `ProofOutcome` on `iap.transactions`.
+  public static let proofDecided = EventType(rawValue: "purser.proof.decided.v1")
+  /// `EntitlementChanged` on `iap.entitlements`: the right came.
+  public static let entitlementActivated = EventType(rawValue: "purser.entitlement.activated.v1")
+  /// `EntitlementChanged` on `iap.entitlements`: the right stands, something about it changed.
+  public static let entitlementUpdated = EventType(rawValue: "purser.entitlement.updated.v1")
+  /// `EntitlementChanged` on `iap.entitlements`: the right went.
+  public static let entitlementDeactivated = EventType(
+    rawValue: "purser.entitlement.deactivated.v1")
+  /// `BalanceChanged` on `iap.entitlements`.
+  public static let balanceChanged = EventType(rawValue: "purser.balance.changed.v1")
+  /// `CustomerState` on `iap.entitlement-state`.
+  public static let customerState = EventType(rawValue: "purser.customer.state.v1")
+}

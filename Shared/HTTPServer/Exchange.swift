@@ -1,0 +1,52 @@
+import Synchronization
+
+/// One request and its answer, from the request line to the last byte sent.
+///
+/// Libmicrohttpd holds the one strong reference between the calls; the thread of the connection
+/// moves it through its stages, and only `ready` is set from elsewhere.
+final class Exchange: Sendable {
+  enum Stage: Sendable {
+    /// The request line was read.
+    case head
+    /// The body is arriving.
+    case body(Request, Router.Route)
+    /// The answer stands, but the body is read first so that the client can hear it.
+    case draining(Response, read: Int)
+    /// The handler works; the connection is suspended.
+    case suspended
+    /// The answer stands.
+    case ready(Response)
+    /// The answer was handed to libmicrohttpd.
+    case answered
+  }
+
+  struct State {
+    var stage = Stage.head
+    var body: [UInt8] = []
+    /// Bytes counted against `ServerLimits.bufferedBytes`.
+    var reserved = 0
+    var id = ""
+    var method = Method.get
+    var pattern = "none"
+    var task: Task<Void, Never>?
+  }
+
+  let peer: Peer
+  let target: String
+  let began = ContinuousClock.now
+  let state = Mutex(State())
+
+  init(peer: Peer, target: String) {
+    self.peer = peer
+    self.target = target
+  }
+
+  var stage: Stage { state.withLock { $0.stage } }
+
+  func enter(_ stage: Stage) { state.withLock { $0.stage = stage } }
+
+  /// Keeps the handler's task, so that it can be told to give up.
+  func attach(_ task: Task<Void, Never>) { state.withLock { $0.task = task } }
+
+  func cancelTask() { state.withLock { $0.task }?.cancel() }
+}

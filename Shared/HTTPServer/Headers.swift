@@ -1,0 +1,36 @@
+/// Header fields in the order of arrival; names compare without regard to ASCII case.
+public struct Headers: Sendable {
+  /// The fields as they came.
+  public private(set) var fields: [(name: String, value: String)]
+
+  /// Takes fields.
+  public init(_ fields: [(String, String)] = []) {
+    self.fields = fields.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// The first value of a field.
+  public subscript(name: String) -> String? {
+    fields.first { Self.same($0.name, name) }?.value
+  }
+
+  /// All values of a field.
+  public func all(_ name: String) -> [String] {
+    fields.filter { Self.same($0.name, name) }.map(\.value)
+  }
+
+  /// Adds a field.
+  public mutating func add(_ name: String, _ value: String) {
+    fields.append((name: name, value: value))
+  }
+
+  /// Whether two names are the same but for ASCII case.
+  static func same(_ one: String, _ other: String) -> Bool {
+    let (one, other) = (one.utf8, other.utf8)
+    guard one.count == other.count else { return false }
+    return zip(one, other).allSatisfy { lowered($0) == lowered($1) }
+  }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 {
+    (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+  }
+}

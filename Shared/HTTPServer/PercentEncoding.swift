@@ -1,0 +1,31 @@
+/// Percent-decoding (RFC 3986 §2.1) that refuses rather than guesses.
+enum PercentEncoding {
+  /// The decoded text; nil for a broken escape, bytes that are not UTF-8, or a control character.
+  static func decoded(_ raw: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(raw.count)
+    var rest = raw.makeIterator()
+    while let byte = rest.next() {
+      switch byte {
+      case 0x25:
+        guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
+          return nil
+        }
+        bytes.append(high << 4 | low)
+      case 0x2B where plusIsSpace: bytes.append(0x20)
+      default: bytes.append(byte)
+      }
+    }
+    guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x41 + 10
+    case 0x61...0x66: byte - 0x61 + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import ServiceRuntime
+import Synchronization
+
+// The way of a request on the thread of its connection.
+extension ServerCore {
+  /// One call of libmicrohttpd: head, a piece of the body, the end, or the resumption.
+  ///
+  /// - Returns: False to close the connection without an answer.
+  func step(
+    _ exchange: Exchange, _ connection: ConnectionHandle, method: String, version: String,
+    piece: UnsafeRawBufferPointer
+  ) -> Bool {
+    switch exchange.stage {
+    case .head:
+      return receiveHead(exchange, connection, method: method, version: version)
+    case .body(let request, let route):
+      if unsafe piece.isEmpty { return handle(exchange, connection, request, route) }
+      unsafe receive(piece, exchange)
+      return true
+    case .draining(let response, let read):
+      if unsafe piece.isEmpty { return answer(exchange, connection, response) }
+      let read = read + piece.count
+      exchange.enter(.draining(response, read: read))
+      return read <= limits.drainBytes
+    case .ready(let response):
+      return answer(exchange, connection, response)
+    case .suspended, .answered:
+      return true
+    }
+  }
+
+  private func receiveHead(
+    _ exchange: Exchange, _ connection: ConnectionHandle, method: String, version: String
+  ) -> Bool {
+    let headers = connection.headers()
+    let method = Method(rawValue: method)
+    exchange.state.withLock { $0.method = method }
+    if let fault = HeadCheck.fault(target: exchange.target, version: version, headers: headers) {
+      return refuse(exchange, connection, .malformedRequest(fault), closing: true)
+    }
+    let size = headers.fields.reduce(exchange.target.utf8.count) {
+      $0 + $1.name.utf8.count + $1.value.utf8.count + 4
+    }
+    guard size <= limits.headerBytes else {
+      return refuse(
+        exchange, connection, .headersTooLarge(limit: limits.headerBytes), closing: true)
+    }
+    guard !isStopping else { return refuse(exchange, connection, .stopping, closing: true) }
+
+    let declared = headers["Content-Length"].map { Int($0) ?? Int.max } ?? 0
+    // Whoever asks first need not send in vain; whoever sends too much is not listened to.
+    let closing = headers["Expect"] != nil || declared > limits.drainBytes
+    var request: Request
+    do throws(Problem) {
+      request = Request(method, try RequestTarget(exchange.target), headers: headers)
+    } catch {
+      return refuse(exchange, connection, error, closing: closing)
+    }
+    let resolution = router.resolve(&request)
+    exchange.state.withLock { state in
+      state.id = request.id
+      switch resolution {
+      case .refused(_, let pattern): state.pattern = pattern
+      case .found(let route): state.pattern = route.pattern.text
+      }
+    }
+    switch resolution {
+    case .refused(let problem, _):
+      return refuse(exchange, connection, problem, closing: closing)
+    case .found(let route):
+      guard declared <= limits.bodyBytes else {
+        let problem = Problem.bodyTooLarge(limit: limits.bodyBytes)
+        return refuse(exchange, connection, problem, closing: closing)
+      }
+      exchange.state.withLock { state in
+        state.body.reserveCapacity(min(declared, 16 * 1024))
+        state.stage = .body(request, route)
+      }
+      return true
+    }
+  }
+
+  /// Keeps a piece of the body, or goes over to reading without keeping.
+  private func receive(_ piece: UnsafeRawBufferPointer, _ exchange: Exchange) {
+    let count = piece.count
+    let (_, total) = buffered.wrappingAdd(count, ordering: .relaxed)
+    let problem: Problem? = exchange.state.withLock { state in
+      state.reserved += count
+      let problem: Problem
+      if state.body.count + count > limits.bodyBytes {
+        problem = .bodyTooLarge(limit: limits.bodyBytes)
+      } else if total > limits.bufferedBytes {
+        problem = .overloaded()
+      } else {
+        unsafe state.body.append(contentsOf: piece)
+        return nil
+      }
+      state.stage = .draining(problem.response, read: state.body.count + count)
+      state.body = []
+      return problem
+    }
+    if let problem { metrics.refused(problem.type) }
+  }
+
+  private func handle(
+    _ exchange: Exchange, _ connection: ConnectionHandle, _ request: Request,
+    _ route: Router.Route
+  ) -> Bool {
+    var request = request
+    exchange.state.withLock { state in
+      swap(&request.body, &state.body)
+      // The stage held a copy of the request; the body must have one owner.
+      state.stage = .suspended
+    }
+    exchange.peer.enter(.handling)
+    switch route.action {
+    case .direct(let handler):
+      let outcome = Outcome.of(request, handler)
+      tell(outcome, request.id)
+      return answer(exchange, connection, outcome.response)
+    case .task(let handler):
+      if let problem = suspend(exchange, connection) {
+        metrics.refused(problem.type)
+        return answer(exchange, connection, problem.response)
+      }
+      let task = Task { [request] in
+        let outcome = await Outcome.of(request, handler)
+        self.tell(outcome, request.id)
+        self.finish(exchange, outcome.response)
+      }
+      exchange.attach(task)
+      return true
+    }
+  }
+
+  /// Suspends the connection, or says why not.
+  private func suspend(_ exchange: Exchange, _ connection: ConnectionHandle) -> Problem? {
+    desk.withLock { desk in
+      if desk.isClosing { return .stopping }
+      if desk.waiting.count >= limits.requestsInFlight { return .overloaded() }
+      connection.suspend()
+      desk.waiting[ObjectIdentifier(exchange)] = Desk.Waiting(
+        exchange: exchange, connection: connection)
+      metrics.inFlight.add(1)
+      return nil
+    }
+  }
+
+  /// Takes an answer from a task or the watch; the first one wins.
+  func finish(_ exchange: Exchange, _ response: Response) {
+    desk.withLock { desk in
+      guard let waiting = desk.waiting.removeValue(forKey: ObjectIdentifier(exchange)) else {
+        return
+      }
+      exchange.enter(.ready(response))
+      waiting.connection.resume()
+      metrics.inFlight.add(-1)
+    }
+  }
+
+  private func tell(_ outcome: Outcome, _ id: String) {
+    guard let fault = outcome.fault else { return }
+    log.error("a handler failed", ["request": .string(id), "error": .string(fault)])
+  }
+}

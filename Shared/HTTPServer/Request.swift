@@ -1,0 +1,53 @@
+/// A request, read in full and split into its parts.
+public struct Request: Sendable {
+  /// The method as sent; a HEAD request reaches the handler of GET.
+  public let method: Method
+  /// The decoded path, for people; routes match the parts that were split before decoding.
+  public let path: String
+  /// The parameters after `?`.
+  public let query: Query
+  /// The header fields.
+  public let headers: Headers
+  /// The body, at most `ServerLimits.bodyBytes`.
+  public internal(set) var body: [UInt8]
+  /// What the placeholders of the route's pattern stand for.
+  public internal(set) var parameters: [String: String] = [:]
+  /// `X-Request-Id` when the client sent a sane one, else made here; echoed in the answer.
+  public let id: String
+  /// Who asks; nil on open routes and without access control.
+  public internal(set) var principal: Principal?
+  let segments: [String]
+
+  /// Makes a request, for tests of routes and handlers.
+  ///
+  /// - Parameter target: Path and query as on the wire, such as `/v1/orders?limit=5`.
+  /// - Throws: `Problem` with status 400 when the target is malformed.
+  public init(
+    _ method: Method, _ target: String, headers: [(String, String)] = [], body: [UInt8] = [],
+    principal: Principal? = nil
+  ) throws(Problem) {
+    self.init(
+      method, try RequestTarget(target), headers: Headers(headers), body: body,
+      principal: principal)
+  }
+
+  init(
+    _ method: Method, _ target: RequestTarget, headers: Headers, body: [UInt8] = [],
+    principal: Principal? = nil
+  ) {
+    self.method = method
+    path = target.path
+    segments = target.segments
+    query = target.query
+    self.headers = headers
+    self.body = body
+    self.principal = principal
+    id = RequestId.taken(from: headers)
+  }
+
+  /// The first value of a query parameter.
+  public func queryValue(_ name: String) -> String? { query[name] }
+
+  /// What a placeholder of the route's pattern stands for; empty when the pattern has none such.
+  public func parameter(_ name: String) -> String { parameters[name, default: ""] }
+}

@@ -1,0 +1,64 @@
+import FoundationEssentials
+
+extension Request {
+  /// The body as a value of a type.
+  ///
+  /// - Throws: `Problem` 400 `invalid-json` when the body is not JSON, or 400 `invalid-field` with
+  ///   the member `path`, such as `$.items[0].id`.
+  public func json<T: Decodable>(_ type: T.Type = T.self) throws(Problem) -> T {
+    do {
+      return try JSONDecoder().decode(type, from: Data(body))
+    } catch let error as DecodingError {
+      throw Self.problem(error)
+    } catch let problem as Problem {
+      throw problem
+    } catch {
+      throw Self.invalidField("$", "The body cannot be used.")
+    }
+  }
+
+  private static func problem(_ error: DecodingError) -> Problem {
+    switch error {
+    case .keyNotFound(let key, let context):
+      return invalidField(jsonPath(context.codingPath + [key]), "This member is missing.")
+    case .valueNotFound(_, let context):
+      return invalidField(jsonPath(context.codingPath), "This is null but must have a value.")
+    case .typeMismatch(let type, let context):
+      return invalidField(jsonPath(context.codingPath), "This must be \(word(for: type)).")
+    case .dataCorrupted(let context):
+      // The coder reports text that is not JSON at the root, with an error beneath.
+      guard context.codingPath.isEmpty else {
+        return invalidField(jsonPath(context.codingPath), context.debugDescription)
+      }
+      return Problem(
+        status: 400, type: "invalid-json", title: "Invalid JSON",
+        detail: "The body is not JSON (RFC 8259).")
+    @unknown default:
+      return invalidField("$", "The body cannot be used.")
+    }
+  }
+
+  private static func invalidField(_ path: String, _ what: String) -> Problem {
+    Problem(
+      status: 400, type: "invalid-field", title: "Invalid field", detail: "\(path): \(what)",
+      members: ["path": .string(path)])
+  }
+
+  static func jsonPath(_ keys: [any CodingKey]) -> String {
+    keys.reduce("$") { path, key in
+      key.intValue.map { "\(path)[\($0)]" } ?? "\(path).\(key.stringValue)"
+    }
+  }
+
+  private static func word(for type: any Any.Type) -> String {
+    switch type {
+    case is String.Type: "a string"
+    case is Bool.Type: "true or false"
+    case is any BinaryInteger.Type: "a whole number"
+    case is any BinaryFloatingPoint.Type: "a number"
+    case is [String: Any].Type: "an object"
+    case is [Any].Type: "an array"
+    default: "of another kind"
+    }
+  }
+}

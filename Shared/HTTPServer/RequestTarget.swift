@@ -1,0 +1,84 @@
+/// The target of a request (RFC 9112 §3.2), split before it is decoded.
+///
+/// Segments are decoded one by one, so that `%2F` never becomes a separator. Refused are broken
+/// escapes, bytes that are not UTF-8, control characters, and dot segments in any spelling.
+struct RequestTarget: Sendable {
+  /// Decoded, for people.
+  let path: String
+  /// The decoded parts between slashes.
+  let segments: [String]
+  let query: Query
+
+  /// More parameters than this in a query are refused.
+  static let parameterLimit = 100
+
+  init(_ target: String) throws(Problem) {
+    var rest = target[...]
+    if !rest.hasPrefix("/") { rest = try Self.withoutAuthority(rest) }
+    if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
+    let mark = rest.firstIndex(of: "?")
+    let rawPath = rest[..<(mark ?? rest.endIndex)]
+
+    var segments: [String] = []
+    for raw in rawPath.utf8.dropFirst().split(separator: 0x2F, omittingEmptySubsequences: false) {
+      guard let segment = PercentEncoding.decoded(raw, plusIsSpace: false),
+        segment != ".", segment != ".."
+      else {
+        throw Problem(
+          status: 400, type: "malformed-path", title: "Malformed path",
+          detail: "The path holds a broken percent-escape, a control character, bytes that are "
+            + "not UTF-8, or a dot segment. Encode each segment by RFC 3986.")
+      }
+      segments.append(segment)
+    }
+    self.segments = segments
+    path = "/" + segments.joined(separator: "/")
+    query = try Self.query(mark.map { rest[rest.index(after: $0)...] } ?? "")
+  }
+
+  /// Cuts `http://authority` off an absolute-form target.
+  private static func withoutAuthority(_ target: Substring) throws(Problem) -> Substring {
+    for scheme in ["http://", "https://"] where target.lowercased().hasPrefix(scheme) {
+      let rest = target.dropFirst(scheme.count)
+      guard let start = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+      return rest[start] == "?" ? "/" + rest[start...] : rest[start...]
+    }
+    throw Problem(
+      status: 400, type: "malformed-path", title: "Malformed path",
+      detail: "The request target does not begin with a slash.")
+  }
+
+  private static func query(_ text: Substring) throws(Problem) -> Query {
+    var items: [(name: String, value: String)] = []
+    for raw in text.utf8.split(separator: 0x26) {
+      let parts = raw.split(separator: 0x3D, maxSplits: 1, omittingEmptySubsequences: false)
+      guard items.count < parameterLimit,
+        let name = PercentEncoding.decoded(parts[0], plusIsSpace: true),
+        let value = parts.count > 1
+          ? PercentEncoding.decoded(parts[1], plusIsSpace: true) : ""
+      else {
+        throw Problem(
+          status: 400, type: "malformed-query", title: "Malformed query",
+          detail: "The query holds a broken percent-escape, a control character, bytes that are "
+            + "not UTF-8, or more than \(parameterLimit) parameters.")
+      }
+      items.append((name: name, value: value))
+    }
+    return Query(items: items)
+  }
+}
+
+/// The parameters of a query, decoded, in the order of arrival.
+public struct Query: Sendable {
+  /// Names and values.
+  public let items: [(name: String, value: String)]
+
+  /// Takes parameters.
+  public init(items: [(name: String, value: String)] = []) { self.items = items }
+
+  /// The first value of a parameter.
+  public subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+
+  /// All values of a parameter.
+  public func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
+}

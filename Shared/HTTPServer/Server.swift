@@ -1,0 +1,115 @@
+public import ServiceRuntime
+import Synchronization
+
+/// Serves a router over HTTP/1.1; TLS is the business of the proxy in front.
+///
+/// The address is bound when the server is made, so that a fault shows early; connections are
+/// answered from `run()` on. A handler cannot know that its client has gone.
+public final class Server: Service {
+  private enum State {
+    case bound
+    case running(Daemon, Watch, DedicatedThread)
+    case stopped
+  }
+
+  /// The name that logs show.
+  public let name = "http"
+  /// The port that was bound.
+  public var port: Int { listening.port }
+
+  private let listening: ListeningSocket
+  private let threads: Int
+  private let core: ServerCore
+  private let log: Log
+  private let state = Mutex(State.bound)
+  private let ended = Completion<Void>()
+
+  /// Binds the address.
+  ///
+  /// - Parameters:
+  ///   - host: A name or address; empty for all addresses.
+  ///   - port: 0 takes any that is free.
+  ///   - threads: Of libmicrohttpd, `http-0` and so on; connections are spread over them.
+  ///   - log: Faults of handlers; each request at level debug.
+  /// - Throws: `ServerError.cannotListen`.
+  public init(
+    host: String = "127.0.0.1", port: Int, threads: Int = 1, router: Router,
+    limits: ServerLimits = ServerLimits(), log: Log, metrics: Metrics
+  ) throws(ServerError) {
+    listening = try ListeningSocket(host: host, port: port)
+    self.threads = threads
+    self.log = log
+    core = ServerCore(router: router, limits: limits, log: log, metrics: metrics)
+  }
+
+  /// Serves until stopped.
+  ///
+  /// - Throws: `ServerError.cannotStart`.
+  public func run() async throws(ServerError) {
+    let started = state.withLock { state -> Bool? in
+      guard case .bound = state else { return nil }
+      guard let daemon = Daemon(core: core, listening: listening, threads: threads) else {
+        state = .stopped
+        return false
+      }
+      let watch = Watch(core: core)
+      state = .running(daemon, watch, watch.start())
+      return true
+    }
+    switch started {
+    case nil: return
+    case false?: throw .cannotStart
+    case true?:
+      log.info("listening", ["port": LogValue(port)])
+      await ended.value()
+    }
+  }
+
+  /// Stops: no new connections; what is in flight is answered with `Connection: close` until shortly
+  /// before the deadline; the rest gets 503; then the threads end.
+  public func stop(by deadline: Deadline) async {
+    let before = state.withLock { state in
+      let before = state
+      state = .stopped
+      return before
+    }
+    guard case .running(let daemon, let watch, let watchThread) = before else {
+      ended.complete(with: ())
+      return
+    }
+    core.beginStopping()
+    daemon.quiesce()
+    // The last part of the time is for telling those who would wait longer.
+    let margin = min(.milliseconds(500), deadline.remaining / 4)
+    await core.drained(within: deadline.remaining - margin)
+    core.giveUpWaiting()
+    await core.drained(within: margin / 2)
+
+    // MHD_stop_daemon joins threads, so it runs on one of ours.
+    let last = DedicatedThread(name: "http-stop") {
+      daemon.stop()
+      watch.stop.complete(with: ())
+      watchThread.join()
+    }
+    await last.joined()
+    ended.complete(with: ())
+  }
+}
+
+extension ServerCore {
+  /// Waits until nothing is open, or the time is over.
+  fileprivate func drained(within time: Duration) async {
+    let over = Completion<Void>()
+    let timer = Task {
+      try? await Task.sleep(for: time)
+      over.complete(with: ())
+    }
+    let wait = Task {
+      await drained.value()
+      over.complete(with: ())
+    }
+    await over.value()
+    timer.cancel()
+    wait.cancel()
+  }
+}

@@ -1,0 +1,99 @@
+import ServiceRuntime
+import Synchronization
+
+/// What the threads of libmicrohttpd, the handlers' tasks and the watch share.
+final class ServerCore: Sendable {
+  /// Requests in their handlers.
+  ///
+  /// Everything that suspends or resumes a connection holds this lock: so "nobody is suspended"
+  /// stays true once it is true, and the daemon can be stopped.
+  struct Desk {
+    struct Waiting {
+      let exchange: Exchange
+      let connection: ConnectionHandle
+    }
+
+    var waiting: [ObjectIdentifier: Waiting] = [:]
+    /// Exchanges between request line and last byte.
+    var open = 0
+    /// New requests are refused.
+    var isStopping = false
+    /// No connection is suspended any more.
+    var isClosing = false
+  }
+
+  let router: Router
+  let limits: ServerLimits
+  let log: Log
+  let metrics: ServerMetrics
+  let desk = Mutex(Desk())
+  let peers = Mutex<[ObjectIdentifier: Peer]>([:])
+  let buffered = Atomic<Int>(0)
+  /// Completes when the server is stopping and no exchange is open.
+  let drained = Completion<Void>()
+
+  init(router: Router, limits: ServerLimits, log: Log, metrics: Metrics) {
+    self.router = router
+    self.limits = limits
+    self.log = log
+    self.metrics = ServerMetrics(metrics)
+  }
+
+  func connected(_ descriptor: Int32) -> Peer {
+    let peer = Peer(descriptor: descriptor)
+    peers.withLock { $0[ObjectIdentifier(peer)] = peer }
+    metrics.connections.add(1)
+    return peer
+  }
+
+  func disconnected(_ peer: Peer) {
+    peer.closed()
+    peers.withLock { $0[ObjectIdentifier(peer)] = nil }
+    metrics.connections.add(-1)
+  }
+
+  func began(_ peer: Peer, target: String) -> Exchange {
+    desk.withLock { $0.open += 1 }
+    peer.enter(.reading)
+    return Exchange(peer: peer, target: target)
+  }
+
+  func ended(_ exchange: Exchange) {
+    let reserved = exchange.state.withLock { $0.reserved }
+    if reserved > 0 { buffered.wrappingSubtract(reserved, ordering: .relaxed) }
+    exchange.peer.enter(.idle)
+    let isDrained = desk.withLock { desk in
+      desk.open -= 1
+      return desk.isStopping && desk.open == 0
+    }
+    if isDrained { drained.complete(with: ()) }
+  }
+
+  var isStopping: Bool { desk.withLock { $0.isStopping } }
+
+  /// Refuses new requests from now on.
+  func beginStopping() {
+    let isDrained = desk.withLock { desk in
+      desk.isStopping = true
+      return desk.open == 0
+    }
+    if isDrained { drained.complete(with: ()) }
+  }
+
+  /// Answers everything that still waits, and lets nothing be suspended from now on.
+  func giveUpWaiting() {
+    let count = desk.withLock { desk in
+      desk.isClosing = true
+      for one in desk.waiting.values {
+        // Before the resumption: afterwards the exchange forgets its task.
+        one.exchange.cancelTask()
+        one.exchange.enter(.ready(Problem.stopping.response))
+        one.connection.resume()
+      }
+      defer { desk.waiting = [:] }
+      return desk.waiting.count
+    }
+    metrics.inFlight.add(-count)
+    for _ in 0..<count { metrics.refused(Problem.stopping.type) }
+  }
+}

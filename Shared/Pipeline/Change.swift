@@ -1,0 +1,91 @@
+import Cryptography
+public import Events
+import Kafka
+public import SQLite
+import ServiceRuntime
+import Synchronization
+
+/// One change of a store: state and outbox rows that become true together, at COMMIT.
+///
+/// Lives only inside the job that it was handed to.
+public struct Change {
+  /// The store's transaction.
+  public let transaction: Transaction
+  /// The time of the change, in UTC milliseconds.
+  public let now: Int64
+  let context: StoreContext
+
+  /// Puts a record into the outbox; the relay publishes it after COMMIT.
+  ///
+  /// - Parameters:
+  ///   - topic: Where it goes.
+  ///   - key: The record's key, usually the customer.
+  ///   - type: What it is.
+  ///   - subject: The entity that it is about.
+  ///   - revision: The entity's own counter or id; with type and subject it makes the event's id, so
+  ///     that a repeated event is the same event.
+  ///   - payload: The event; nil makes a tombstone.
+  ///   - traceparent: W3C trace context of the request behind it.
+  /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
+  public func publish(
+    _ topic: Topic, key: String, type: EventType, subject: String,
+    revision: some CustomStringConvertible,
+    _ payload: (any Encodable)?, traceparent: String? = nil
+  ) throws {
+    let headers = EventHeaders(
+      id: EventID.make(type, subject: subject, revision: revision), type: type,
+      source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
+    let value = try payload.map { try EventJSON.encode($0) }
+    let record = Record(
+      topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
+      headers: headers.pairs.map { Header(name: $0.name, text: $0.value) })
+    try Outbox.insert(transaction, record, timestamp: now)
+    context.outbox.changed(after: transaction)
+  }
+
+  /// Says that a timer's next due time may have changed.
+  public func rescheduleTimers() {
+    let wake = context.timersWake
+    transaction.afterCommit(key: "timers") { wake.signal() }
+  }
+}
+
+/// Ids of derived events: the same entity and revision always give the same id.
+public enum EventID {
+  /// The namespace of Purser's event ids (RFC 9562 §5.5), a random version 4 UUID.
+  public static let namespace = "6b0f3c52-9a0e-4c4e-8b71-3f5f2d5d6a11"
+
+  /// UUIDv5 of type, subject and revision.
+  public static func make(
+    _ type: EventType, subject: String, revision: some CustomStringConvertible
+  ) -> String {
+    UUIDs.version5(
+      namespace: namespace, name: "\(type.rawValue)\n\(subject)\n\(revision.description)")
+  }
+}
+
+/// What all changes of one store share.
+struct StoreContext: Sendable {
+  let source: String
+  let topics: TopicNames
+  let outbox = OutboxSignal()
+  let timersWake = Wake()
+}
+
+/// Tells the relay that rows were committed: a wake-up, and a count by which it knows whether
+/// reading again is worth the while.
+final class OutboxSignal: Sendable {
+  let wake = Wake()
+  private let count = Atomic<Int>(0)
+
+  /// How often rows were committed.
+  var changes: Int { count.load(ordering: .acquiring) }
+
+  /// Signals after the COMMIT of a transaction.
+  func changed(after transaction: Transaction) {
+    transaction.afterCommit(key: "relay") {
+      self.count.wrappingAdd(1, ordering: .acquiringAndReleasing)
+      self.wake.signal()
+    }
+  }
+}

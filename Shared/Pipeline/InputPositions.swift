@@ -1,0 +1,26 @@
+import Kafka
+import SQLite
+
+/// The next offset to read of each partition, kept with the state that was read from it.
+enum InputPositions {
+  static func all(_ reader: Reader) throws -> [TopicPartition: Int64] {
+    let rows = try reader.query("SELECT topic, partition, next_offset FROM input_positions") {
+      row in
+      (
+        TopicPartition(topic: row.text(0), partition: Int32(truncatingIfNeeded: row.int(1))),
+        row.int(2)
+      )
+    }
+    return Dictionary(rows, uniquingKeysWith: { max($0, $1) })
+  }
+
+  static func set(_ transaction: Transaction, _ positions: [TopicPartition: Int64]) throws {
+    for (partition, offset) in positions {
+      try transaction.run(
+        """
+        INSERT INTO input_positions (topic, partition, next_offset) VALUES (?, ?, ?)
+        ON CONFLICT (topic, partition) DO UPDATE SET next_offset = excluded.next_offset
+        """, partition.topic, Int64(partition.partition), offset)
+    }
+  }
+}

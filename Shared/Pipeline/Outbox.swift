@@ -1,0 +1,70 @@
+import Events
+import Kafka
+import SQLite
+
+/// A record that no topic takes; final.
+public enum OutboxError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Key, value and headers together are larger than `Topic.maximumRecordBytes`.
+  case tooLarge(topic: String, bytes: Int)
+
+  /// The fault in words.
+  public var description: String {
+    switch self {
+    case .tooLarge(let topic, let bytes):
+      "a record for \(topic) has \(bytes) bytes; at most \(Topic.maximumRecordBytes) are taken"
+    }
+  }
+}
+
+/// The table of records that are to be published.
+enum Outbox {
+  /// Room that is left for the broker beside the record itself.
+  static let overheadBytes = 512
+
+  struct Row: Sendable {
+    let id: Int64
+    let topic: String
+    let key: [UInt8]?
+    let value: [UInt8]?
+    /// Nil when the bytes in the store were not written by us.
+    let headers: [Header]?
+    let timestamp: Int64
+
+    /// What is published; nil when the headers cannot be read.
+    var record: Record? {
+      headers.map { headers in
+        Record(topic: topic, key: key, value: value, headers: headers, timestamp: timestamp)
+      }
+    }
+  }
+
+  static func insert(_ transaction: Transaction, _ record: Record, timestamp: Int64) throws {
+    let bytes = record.wireBytes + overheadBytes
+    guard bytes <= Topic.maximumRecordBytes else {
+      throw OutboxError.tooLarge(topic: record.topic, bytes: bytes)
+    }
+    try transaction.run(
+      "INSERT INTO outbox (topic, key, value, headers, timestamp) VALUES (?, ?, ?, ?, ?)",
+      record.topic, record.key, record.value, HeaderBytes.encode(record.headers), timestamp)
+  }
+
+  /// Removes rows whose records the broker has.
+  static func removeRows(_ transaction: Transaction, through id: Int64) throws {
+    try transaction.run("DELETE FROM outbox WHERE id <= ?", id)
+  }
+
+  static func removeRow(_ transaction: Transaction, id: Int64) throws {
+    try transaction.run("DELETE FROM outbox WHERE id = ?", id)
+  }
+
+  private static let newest = "SELECT seq FROM sqlite_sequence WHERE name = 'outbox'"
+
+  /// The id of the newest row that was ever inserted; 0 before the first.
+  static func newestID(_ transaction: Transaction) throws -> Int64 {
+    try transaction.first(newest) { row in row.int(0) } ?? 0
+  }
+
+  static func newestID(_ reader: Reader) throws -> Int64 {
+    try reader.first(newest) { row in row.int(0) } ?? 0
+  }
+}

@@ -1,0 +1,43 @@
+public import Kafka
+
+/// Why a processor stops its service: going on would lose or double something.
+public enum ProcessorError: Error, Sendable, CustomStringConvertible {
+  /// The store says that more was read than the topic holds.
+  case positionBeyondEnd(TopicPartition, position: Int64, end: Int64)
+  /// The topics are there, but not as they must be.
+  case topicsUnusable(TopicsUnusable)
+
+  /// The fault, and what to do about it.
+  public var description: String {
+    switch self {
+    case .positionBeyondEnd(let partition, let position, let end):
+      """
+      the store has read \(partition.topic)[\(partition.partition)] up to offset \(position), but \
+      the topic ends at \(end): this store belongs to another broker, or the topic was made anew. \
+      Start with the broker that the store was filled from, or move the store away to begin anew.
+      """
+    case .topicsUnusable(let fault): fault.description
+    }
+  }
+}
+
+/// Positions that wait until what their batch published is delivered.
+struct PublishedPositions {
+  private var waiting: [(outboxID: Int64, positions: [TopicPartition: Int64])] = []
+  /// More than this many batches are folded together.
+  private static let limit = 64
+
+  mutating func add(_ positions: [TopicPartition: Int64], outboxID: Int64) {
+    if waiting.count >= Self.limit { waiting.removeLast() }
+    waiting.append((outboxID, positions))
+  }
+
+  /// The newest positions of which everything is published, once.
+  mutating func take(deliveredThrough: Int64) -> [TopicPartition: Int64]? {
+    guard let index = waiting.lastIndex(where: { $0.outboxID <= deliveredThrough }) else {
+      return nil
+    }
+    defer { waiting.removeSubrange(...index) }
+    return waiting[index].positions
+  }
+}

@@ -1,0 +1,42 @@
+import ServiceRuntime
+import SQLite
+
+/// What a processor counts.
+struct ProcessorMetrics: Sendable {
+  let handled: Counter
+  let deadLetters: Counter
+  let failures: Counter
+  let waiting: Counter
+  let storeFailures: Counter
+  let pollFailures: Counter
+  let relayWaits: Counter
+  let batchSeconds: Histogram
+
+  init(_ metrics: Metrics, store: Store) {
+    handled = metrics.counter("processor_records_total", "Records whose change is committed.")
+    deadLetters = metrics.counter(
+      "processor_undecodable_total", "Records that could not be decoded; each is a dead letter.")
+    failures = metrics.counter(
+      "processor_handler_failures_total", "Records on which a handler failed three times.")
+    waiting = metrics.counter(
+      "processor_waiting_total", "Records put to wait behind a failed record of their key.")
+    storeFailures = metrics.counter(
+      "processor_store_failures_total", "Batches that the store did not take at once.")
+    pollFailures = metrics.counter(
+      "processor_poll_failures_total", "Polls that the broker did not answer.")
+    relayWaits = metrics.counter(
+      "processor_relay_waits_total", "Times reading waited because the outbox was far behind.")
+    batchSeconds = metrics.histogram("processor_batch_seconds", "From decoded batch to COMMIT.")
+    metrics.reading("processor_waiting_records", "Records that wait now.") {
+      (try? store.readers.readAndWait { reader in Int(try WaitingRecords.count(reader)) }) ?? -1
+    }
+  }
+
+  func count(_ result: Batch.Result, took: Duration) {
+    handled.add(result.handled)
+    deadLetters.add(result.undecodable)
+    failures.add(result.failed)
+    waiting.add(result.waiting)
+    batchSeconds.record(took)
+  }
+}

@@ -1,0 +1,145 @@
+import Events
+public import Kafka
+public import ServiceRuntime
+import SQLite
+import Synchronization
+
+/// Publishes the outbox: unsent rows in order, each removed after its delivery report.
+///
+/// On a failed report or a fatal producer error it replaces the producer and starts again from the
+/// first unsent row: what was delivered twice is the same event by its id. It wakes on commit, not
+/// on a timer.
+public final class Relay: Service {
+  /// The name that logs show; also the thread's.
+  public let name = "relay"
+
+  static let pauses: [Duration] = [
+    .milliseconds(100), .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2),
+  ]
+  /// How long `stop` waits for the broker.
+  static let drainTime = Duration.seconds(3)
+
+  private let store: Store
+  private let makeProducer: @Sendable () throws -> Producer
+  private let log: Log
+  private let metrics: RelayMetrics
+  private let tracker = DeliveryTracker()
+  private let drainUntil = Mutex<Deadline?>(nil)
+  private let ended = Completion<Void>()
+
+  /// Makes the relay of a store.
+  ///
+  /// - Parameters:
+  ///   - store: Whose outbox it publishes.
+  ///   - log: Where it speaks.
+  ///   - metrics: Where it counts.
+  ///   - makeProducer: Makes a producer, at the start and after each failure.
+  public init(
+    store: Store, log: Log, metrics: Metrics,
+    makeProducer: @escaping @Sendable () throws -> Producer
+  ) {
+    self.store = store
+    self.makeProducer = makeProducer
+    self.log = log
+    self.metrics = RelayMetrics(metrics)
+    metrics.reading("outbox_undelivered", "Outbox rows that the broker does not have yet.") {
+      [store, tracker] in
+      guard let newest = try? store.newestOutboxID() else { return -1 }
+      return Int(clamping: max(0, newest - max(0, tracker.through)))
+    }
+  }
+
+  /// All outbox rows up to this id are with the broker; -1 before the relay has looked.
+  public var deliveredThrough: Int64 { tracker.through }
+
+  /// Runs until stopped.
+  public func run() async {
+    let thread = DedicatedThread(name: name) { self.loop() }
+    await thread.joined()
+    ended.complete(with: ())
+  }
+
+  /// Drains the outbox for at most three seconds, or leaves the rows for the next start.
+  public func stop(by deadline: Deadline) async {
+    drainUntil.withLock { $0 = min(deadline, .after(Self.drainTime)) }
+    store.context.outbox.wake.signal()
+    await ended.value()
+  }
+
+  private var isStopping: Bool { drainUntil.withLock { $0 != nil } }
+
+  private func loop() {
+    var failures = 0
+    while true {
+      let failure: any Error
+      do {
+        let producer = try makeProducer()
+        let session = RelaySession(
+          store: store, producer: producer, tracker: tracker, log: log, metrics: metrics,
+          drainUntil: { self.drainUntil.withLock { $0 } })
+        let fault = session.run()
+        // After a failure nothing more may leave, or it would overtake the row that failed.
+        producer.closeAndWait(by: .after(fault == nil ? .seconds(1) : .zero))
+        if session.hasDelivered { failures = 0 }
+        guard let fault else { break }
+        failure = fault
+      } catch {
+        failure = error
+      }
+      metrics.restarts.add()
+      log.error("the producer failed and is replaced", ["error": LogValue(failure)])
+      pause(Self.pauses[min(failures, Self.pauses.count - 1)])
+      failures += 1
+      if isStopping { break }
+    }
+    removeDelivered()
+  }
+
+  private func pause(_ duration: Duration) {
+    let deadline = Deadline.after(duration)
+    while !deadline.hasPassed && !isStopping {
+      store.context.outbox.wake.wait(atMost: deadline.remaining)
+    }
+  }
+
+  /// Removes what the last reports said, so that the next start does not send it again.
+  private func removeDelivered() {
+    let (through, ahead) = (tracker.through, tracker.deliveredAhead)
+    do {
+      try store.changeAndWait { change in
+        try Outbox.removeRows(change.transaction, through: through)
+        for id in ahead { try Outbox.removeRow(change.transaction, id: id) }
+      }
+    } catch {
+      log.warning(
+        "delivered rows stay in the outbox; the next start publishes them once more",
+        ["error": LogValue(error)])
+    }
+  }
+}
+
+/// What a relay counts.
+struct RelayMetrics: Sendable {
+  let delivered: Counter
+  let restarts: Counter
+  let refused: Counter
+  let storeFailures: Counter
+
+  init(_ metrics: Metrics) {
+    delivered = metrics.counter("relay_delivered_total", "Outbox rows that the broker has.")
+    restarts = metrics.counter("relay_restarts_total", "Times the producer was replaced.")
+    refused = metrics.counter(
+      "relay_refused_total", "Outbox rows that Kafka refused for good; each is a dead letter.")
+    storeFailures = metrics.counter(
+      "relay_store_failures_total", "Times the outbox could not be read or written.")
+  }
+}
+
+extension Store {
+  /// The id of the newest outbox row ever inserted.
+  ///
+  /// Blocks: for threads of ours, and for `/metrics`.
+  func newestOutboxID() throws -> Int64 {
+    try readers.readAndWait { reader in try Outbox.newestID(reader) }
+  }
+}

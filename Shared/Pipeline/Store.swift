@@ -1,0 +1,97 @@
+public import Events
+public import SQLite
+public import ServiceRuntime
+
+/// A service's store: one writer thread, readers of their own, an outbox, wake-ups after COMMIT.
+public final class Store: Sendable {
+  /// Read-only connections; each job sees one consistent state.
+  public let readers: Readers
+  /// The clock of all changes.
+  public let clock: any WallClock
+  let path: String
+  let writer: Writer
+  let context: StoreContext
+
+  /// Opens the store and takes its lock.
+  ///
+  /// - Parameters:
+  ///   - path: The SQLite file; made when it is not there.
+  ///   - migrations: The service's migrations; the first begins with `PipelineTables.version1`.
+  ///   - source: `ce_source` of the events that it publishes, such as `/purser/order-service`.
+  ///   - topics: The names of the topics.
+  ///   - clock: The clock of all changes.
+  ///   - log: Where it speaks.
+  ///   - metrics: Where it counts.
+  /// - Throws: `SQLiteError`, for instance when another process holds the lock.
+  public convenience init(
+    path: String, migrations: [Migration], source: String, topics: TopicNames,
+    clock: any WallClock, log: Log, metrics: Metrics
+  ) throws {
+    try self.init(
+      path: path, migrations: migrations, source: source, topics: topics, clock: clock, log: log,
+      metrics: metrics, beforeCommitForTests: nil)
+  }
+
+  /// The same, with something that runs before each COMMIT and may make it fail.
+  init(
+    path: String, migrations: [Migration], source: String, topics: TopicNames,
+    clock: any WallClock, log: Log, metrics: Metrics,
+    beforeCommitForTests: (@Sendable (borrowing Connection) throws -> Void)?
+  ) throws {
+    self.clock = clock
+    self.path = path
+    context = StoreContext(source: source, topics: topics)
+    writer = try Writer(
+      path: path, migrations: migrations, log: log, metrics: metrics, name: "store",
+      beforeCommitForTests: beforeCommitForTests)
+    readers = try Readers(path: path, count: 2, log: log, metrics: metrics)
+  }
+
+  /// Changes the store; returns after COMMIT.
+  ///
+  /// Cancellation does not undo a change: once accepted, it runs.
+  ///
+  /// - Throws: `WriterBusy` when the queue is full, `WriterClosed` when stopping, the job's own
+  ///   error, `SQLiteError`.
+  public func change<Result: Sendable>(
+    _ body: @escaping @Sendable (Change) throws -> Result
+  ) async throws -> Result {
+    let (clock, context) = (clock, context)
+    return try await writer.write { transaction in
+      try body(Change(transaction: transaction, now: clock.now(), context: context))
+    }
+  }
+
+  /// Changes the store and blocks until COMMIT.
+  ///
+  /// Only for threads of ours.
+  public func changeAndWait<Result: Sendable>(
+    _ body: @escaping @Sendable (Change) throws -> Result
+  ) throws -> Result {
+    let (clock, context) = (clock, context)
+    return try writer.writeAndWait { transaction in
+      try body(Change(transaction: transaction, now: clock.now(), context: context))
+    }
+  }
+}
+
+/// The store's place in the order of starting: the first to start, the last to stop.
+public final class StoreService: Service {
+  /// The name that logs show.
+  public let name = "store"
+  private let store: Store
+  private let ended = Completion<Void>()
+
+  /// Makes the service over an open store.
+  public init(_ store: Store) { self.store = store }
+
+  /// Returns when the store has been closed.
+  public func run() async { await ended.value() }
+
+  /// Finishes what is queued and closes the store.
+  public func stop(by deadline: Deadline) async {
+    await store.readers.close(by: deadline)
+    await store.writer.close(by: deadline)
+    ended.complete(with: ())
+  }
+}

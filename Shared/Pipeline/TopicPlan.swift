@@ -1,0 +1,92 @@
+public import Events
+public import Kafka
+
+/// Topics that are there but can never serve as they are; final.
+public struct TopicsUnusable: Error, Sendable, Equatable, CustomStringConvertible {
+  /// A line for each difference.
+  public let differences: [String]
+
+  /// All differences, and what to do.
+  public var description: String {
+    "the topics are not as Purser needs them: " + differences.joined(separator: "; ")
+      + ". Run `purser topics check` to see all of it."
+  }
+}
+
+/// Topics that are missing; they may come.
+public struct TopicsMissing: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Their full names.
+  public let names: [String]
+
+  /// Which, and what to do.
+  public var description: String {
+    "there is no topic \(names.joined(separator: ", ")); run `purser topics create`"
+  }
+}
+
+/// The topics as Purser needs them, and how those of a broker differ.
+public struct TopicPlan: Sendable {
+  /// Names on the broker.
+  public let names: TopicNames
+  /// Partitions of each topic.
+  public let partitions: Int
+  /// Copies of each partition; -1 is the broker's default.
+  public let replicationFactor: Int
+
+  /// Makes a plan.
+  public init(
+    names: TopicNames, partitions: Int = TopicNames.defaultPartitions, replicationFactor: Int = -1
+  ) {
+    self.names = names
+    self.partitions = partitions
+    self.replicationFactor = replicationFactor
+  }
+
+  /// What `purser topics create` asks the broker for.
+  public var specifications: [TopicSpecification] {
+    Topic.allCases.map { topic in
+      TopicSpecification(
+        name: names.name(of: topic), partitions: partitions, replicationFactor: replicationFactor,
+        settings: topic.settings)
+    }
+  }
+
+  /// How one topic's settings differ from what it must have, a line each.
+  public func differences(of topic: Topic, settings: [String: String]) -> [String] {
+    topic.settings.sorted { $0.key < $1.key }.compactMap { name, wanted in
+      guard let found = settings[name], found != wanted else { return nil }
+      return "\(names.name(of: topic)) has \(name)=\(found), needs \(wanted)"
+    }
+  }
+
+  /// Asks the broker whether the topics are there and as they must be; blocks.
+  ///
+  /// - Parameters:
+  ///   - topics: Those that a service reads or writes.
+  ///   - admin: The connection to ask through.
+  ///   - timeout: For each question.
+  /// - Returns: The partition count of each.
+  /// - Throws: `TopicsUnusable`, `TopicsMissing`, or `KafkaError` when the broker is away.
+  public func check(_ topics: Set<Topic>, _ admin: Admin, timeout: Duration) throws -> [Topic: Int]
+  {
+    let found = try admin.topics(timeout: timeout)
+    let missing = topics.map { names.name(of: $0) }.filter { found[$0] == nil }.sorted()
+    guard missing.isEmpty else { throw TopicsMissing(names: missing) }
+
+    var counts: [Topic: Int] = [:]
+    var differences: [String] = []
+    for topic in topics.sorted(by: { $0.rawValue < $1.rawValue }) {
+      let name = names.name(of: topic)
+      counts[topic] = found[name]?.partitions ?? 0
+      differences += self.differences(
+        of: topic, settings: try admin.settings(of: name, timeout: timeout))
+    }
+    if Set(counts.values).count > 1 {
+      differences.append(
+        "the topics have different numbers of partitions: "
+          + counts.map { "\(names.name(of: $0.key)) \($0.value)" }.sorted().joined(separator: ", "))
+    }
+    guard differences.isEmpty else { throw TopicsUnusable(differences: differences) }
+    return counts
+  }
+}

@@ -1,0 +1,140 @@
+import Synchronization
+
+/// A number that only grows.
+public final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+
+  /// Adds to the count.
+  public func add(_ amount: Int = 1) { count.wrappingAdd(amount, ordering: .relaxed) }
+
+  /// The count so far.
+  public var value: Int { count.load(ordering: .relaxed) }
+}
+
+/// A number that goes up and down.
+public final class Gauge: Sendable {
+  private let level = Atomic<Int>(0)
+
+  /// Sets the level.
+  public func set(_ value: Int) { level.store(value, ordering: .relaxed) }
+
+  /// Moves the level.
+  public func add(_ amount: Int) { level.wrappingAdd(amount, ordering: .relaxed) }
+
+  /// The level now.
+  public var value: Int { level.load(ordering: .relaxed) }
+}
+
+/// Durations sorted into buckets, in seconds.
+public final class Histogram: Sendable {
+  /// Upper bounds of the buckets, in seconds.
+  public static let bounds: [Double] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+  ]
+
+  struct State {
+    var buckets = [Int](repeating: 0, count: Histogram.bounds.count + 1)
+    var sum = 0.0
+    var count = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Counts one duration.
+  public func record(_ duration: Duration) {
+    let seconds = duration.inSeconds
+    let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
+    state.withLock { state in
+      state.buckets[bucket] += 1
+      state.sum += seconds
+      state.count += 1
+    }
+  }
+
+  var snapshot: State { state.withLock { $0 } }
+}
+
+/// All metrics of a process, written as Prometheus text.
+///
+/// Asking twice for the same name and labels gives the same object.
+public final class Metrics: Sendable {
+  enum Instrument: Sendable {
+    case counter(Counter)
+    case gauge(Gauge)
+    case histogram(Histogram)
+    case reading(@Sendable () -> Int)
+  }
+
+  struct Family {
+    var kind: String
+    var help: String
+    var series: [String: Instrument] = [:]
+  }
+
+  /// No more label combinations of one name are kept than this; the rest share one `overflow` series.
+  public static let seriesLimit = 500
+
+  private let families = Mutex<[String: Family]>([:])
+
+  /// Makes an empty registry.
+  public init() {}
+
+  /// A counter; by convention its name ends in `_total`.
+  public func counter(_ name: String, _ help: String, labels: [String: String] = [:]) -> Counter {
+    let found = instrument(name, "counter", help, labels) { .counter(Counter()) }
+    guard case .counter(let counter) = found else { return Counter() }
+    return counter
+  }
+
+  /// A gauge.
+  public func gauge(_ name: String, _ help: String, labels: [String: String] = [:]) -> Gauge {
+    let found = instrument(name, "gauge", help, labels) { .gauge(Gauge()) }
+    guard case .gauge(let gauge) = found else { return Gauge() }
+    return gauge
+  }
+
+  /// A gauge that is read when metrics are asked for; a later one takes the place of an earlier one.
+  public func reading(
+    _ name: String, _ help: String, labels: [String: String] = [:],
+    _ read: @escaping @Sendable () -> Int
+  ) {
+    _ = instrument(name, "gauge", help, labels, replaces: true) { .reading(read) }
+  }
+
+  /// A histogram of durations; by convention its name ends in `_seconds`.
+  public func histogram(_ name: String, _ help: String, labels: [String: String] = [:])
+    -> Histogram
+  {
+    let found = instrument(name, "histogram", help, labels) { .histogram(Histogram()) }
+    guard case .histogram(let histogram) = found else { return Histogram() }
+    return histogram
+  }
+
+  private func instrument(
+    _ name: String, _ kind: String, _ help: String, _ labels: [String: String],
+    replaces: Bool = false, _ make: () -> Instrument
+  ) -> Instrument {
+    families.withLock { families in
+      var family = families[name] ?? Family(kind: kind, help: help)
+      var key = MetricsText.labels(labels)
+      if family.series[key] == nil && family.series.count >= Self.seriesLimit {
+        key = MetricsText.labels(["overflow": "true"])
+      }
+      let known = replaces ? nil : family.series[key]
+      let instrument = known ?? make()
+      family.series[key] = instrument
+      families[name] = family
+      return instrument
+    }
+  }
+
+  /// Everything in the Prometheus text format 0.0.4.
+  public func text() -> String {
+    let families = families.withLock { $0 }
+    var text = ""
+    for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+      MetricsText.append(name, family, to: &text)
+    }
+    return text
+  }
+}

@@ -1,0 +1,86 @@
+import Glibc
+
+/// How every service starts: `--help`, settings or all of their faults, then services until a signal.
+public struct Program: Sendable {
+  /// The program's name, such as `order-service`.
+  public let name: String
+  /// What it is for, in a few lines of `--help`.
+  public let about: String
+  /// Extra lines of `--help` about arguments; empty when there are none.
+  public let usage: String
+
+  /// Describes a program.
+  public init(name: String, about: String, usage: String = "") {
+    self.name = name
+    self.about = about
+    self.usage = usage
+  }
+
+  /// Runs a service and returns the code to exit with: 0 after a clean stop, 1 after a failure, 64
+  /// for arguments that are not known, 78 for settings that cannot be used.
+  ///
+  /// - Parameters:
+  ///   - arguments: The process's arguments, without its name.
+  ///   - environment: The process's environment.
+  ///   - options: Arguments besides `--help` that take a value, such as `--role`.
+  ///   - settings: Reads the service's settings; the second argument holds the options' values.
+  ///   - services: Makes the services, in the order of starting.
+  public func run<Settings>(
+    arguments: [String], environment: [String: String], options: Set<String> = [],
+    settings: (inout SettingsReader, [String: String]) -> Settings,
+    services: (Settings, Log, Metrics) throws -> [any Service]
+  ) async -> Int32 {
+    var reader = SettingsReader(environment)
+    let level: Log.Level = reader.choice(
+      "PURSER_LOG_LEVEL", default: .info, "the least level that is logged")
+    var values: [String: String] = [:]
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--help" || argument == "-h" {
+        _ = settings(&reader, values)
+        print(
+          "\(name): \(about)\n\(usage.isEmpty ? "" : "\n\(usage)\n")\nSettings, from the environment:\n\(reader.helpText)"
+        )
+        return 0
+      }
+      guard options.contains(argument), let value = rest.popFirst() else {
+        complain("\(name): unknown argument '\(argument)'; see \(name) --help")
+        return 64
+      }
+      values[argument] = value
+    }
+    let read = settings(&reader, values)
+    do {
+      try reader.finish()
+    } catch {
+      complain("\(name): these settings cannot be used; see \(name) --help\n\(error)")
+      return SettingsError.exitCode
+    }
+    return await run(read, Log(program: name, minimumLevel: level), services)
+  }
+
+  private func run<Settings>(
+    _ settings: Settings, _ log: Log,
+    _ services: (Settings, Log, Metrics) throws -> [any Service]
+  ) async -> Int32 {
+    let signals = ShutdownSignals()
+    let metrics = Metrics()
+    do {
+      let services = try services(settings, log, metrics)
+      log.info("started", ["process": LogValue(getpid())])
+      let ending = await ServiceGroup(services, log: log).run(signals: signals)
+      return ending == .clean ? 0 : 1
+    } catch let error as SettingsError {
+      complain("\(name): these settings cannot be used\n\(error)")
+      return SettingsError.exitCode
+    } catch {
+      log.error("could not start", ["error": LogValue(error)])
+      return 1
+    }
+  }
+
+  private func complain(_ text: String) {
+    var line = text + "\n"
+    line.withUTF8 { bytes in _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+  }
+}

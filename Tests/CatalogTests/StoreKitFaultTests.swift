@@ -1,0 +1,147 @@
+import Catalog
+import Testing
+
+@Suite("Faults of a .storekit file")
+struct StoreKitFaultTests {
+  private func file(
+    version: String = #"{"major": 4, "minor": 0}"#, products: String = "[]",
+    subscription: String? = nil, rest: String = ""
+  ) -> String {
+    let group = #"{"id": "G1", "name": "Pro", "subscriptions": [\#(subscription ?? "")]}"#
+    return """
+      {"version": \(version), "products": \(products)\(rest),
+       "subscriptionGroups": [\(subscription == nil ? "" : group)]}
+      """
+  }
+
+  private func subscription(_ change: String = "", offers: String = "") -> String {
+    """
+    {"productID": "pro", "type": "RecurringSubscription", "displayPrice": "1", "groupNumber": 1,
+     "recurringSubscriptionPeriod": "P1M"\(offers)\(change)}
+    """
+  }
+
+  @Test(arguments: ["0", "6", "\"4\""])
+  func `a file of an unknown version is refused`(major: String) {
+    let found = storeKitFaults(in: file(version: "{\"major\": \(major)}"))
+    #expect(found.map(\.path) == ["version.major"])
+  }
+
+  @Test(arguments: ["{}", #"{"version": {}}"#, "[]"])
+  func `JSON that is no .storekit file is refused`(text: String) {
+    #expect(storeKitFaults(in: text).count == 1)
+  }
+
+  @Test func `all faults come at once, each with file, line and place`() {
+    let text = """
+      {"version": {"major": 3}, "products": [
+        {"type": "Consumable", "displayPrice": "1"},
+        {"productID": "a", "type": "Gift", "displayPrice": "1"},
+        {"productID": "b", "type": "Consumable", "displayPrice": "1,99"},
+        {"productID": "c", "type": "Consumable"},
+        {"productID": "d", "type": "RecurringSubscription", "displayPrice": "1"},
+        {"productID": 7, "type": "Consumable", "displayPrice": "1"},
+        {"productID": "", "type": "Consumable", "displayPrice": "1"}
+      ]}
+      """
+    let found = storeKitFaults(in: text)
+    #expect(
+      found.map(\.path) == [
+        "products[0].productID", "products[1].type", "products[2].displayPrice",
+        "products[3].displayPrice", "products[4].type", "products[5].productID",
+        "products[6].productID",
+      ])
+    #expect(found.map(\.line) == [2, 3, 4, 5, 6, 7, 8])
+    #expect(found.allSatisfy { $0.file == "S.storekit" && !$0.remedy.isEmpty })
+    #expect(found[2].description.hasPrefix("S.storekit:4: products[2].displayPrice: is \"1,99\""))
+  }
+
+  @Test func `an id that stands twice is a fault that names both places`() {
+    let product = #"{"productID": "pro", "type": "NonConsumable", "displayPrice": "1"}"#
+    let found = storeKitFaults(in: file(products: "[\(product)]", subscription: subscription()))
+    #expect(found.map(\.path) == ["subscriptionGroups[0].subscriptions[0]"])
+    #expect(found.first?.problem.contains("products[0]") == true)
+  }
+
+  @Test(arguments: [
+    (#", "recurringSubscriptionPeriod": null"#, "recurringSubscriptionPeriod"),
+    (#", "recurringSubscriptionPeriod": "P1H""#, "recurringSubscriptionPeriod"),
+    (#", "groupNumber": null"#, "groupNumber"),
+    (#", "groupNumber": 0"#, "groupNumber"),
+    (#", "familyShareable": "yes""#, "familyShareable"),
+    (#", "adHocOffers": {}"#, "adHocOffers"),
+    (#", "adHocOffers": [3]"#, "adHocOffers[0]"),
+    (#", "adHocOffers": [{"subscriptionPeriod": "P1M"}]"#, "adHocOffers[0].paymentMode"),
+    (
+      #", "codeOffers": [{"paymentMode": "gift", "subscriptionPeriod": "P1M"}]"#,
+      "codeOffers[0].paymentMode"
+    ),
+    (#", "codeOffers": [{"paymentMode": "free"}]"#, "codeOffers[0].subscriptionPeriod"),
+    (
+      #", "winbackOffers": [{"paymentMode": "payUpFront", "subscriptionPeriod": "P1M"}]"#,
+      "winbackOffers[0].displayPrice"
+    ),
+    (
+      #", "introductoryOffer": {"paymentMode": "free", "subscriptionPeriod": "P1M","#
+        + #" "numberOfPeriods": 1.5}"#, "introductoryOffer.numberOfPeriods"
+    ),
+    (#", "billingPlans": [{"billingPlanType": "MONTHLY"}]"#, "billingPlans[0].displayPrice"),
+  ])
+  func `a faulty key of a subscription is named, and nothing else`(change: String, key: String) {
+    let found = storeKitFaults(in: file(subscription: subscription(change)))
+    #expect(found.map(\.path) == ["subscriptionGroups[0].subscriptions[0].\(key)"])
+  }
+
+  @Test func `null and missing lists are empty, unknown keys are passed over`() throws {
+    let offers = """
+      , "adHocOffers": null, "codeOffers": [null], "introductoryOffer": null,
+      "introductoryOffers": null, "winbackOffers": null, "news": {"deep": [1]}
+      """
+    let text = file(
+      subscription: subscription(offers: offers), rest: #", "nonRenewingSubscriptions": null"#)
+    let catalog = try Catalog(storeKit: Array(text.utf8))
+    let subscription = try #require(catalog.product("pro")?.subscription)
+    #expect(subscription.introductoryOffers.isEmpty)
+    #expect(subscription.offerCodes.isEmpty)
+    #expect(subscription.promotionalOffers.isEmpty && subscription.winBackOffers.isEmpty)
+  }
+
+  @Test func `introductory offers of the list count before the single one, each id once`() throws {
+    func offer(_ id: String, _ period: String) -> String {
+      #"{"internalID": "\#(id)", "paymentMode": "free", "subscriptionPeriod": "\#(period)"}"#
+    }
+    let offers = """
+      , "introductoryOffer": \(offer("A", "P3D")),
+      "introductoryOffers": [\(offer("A", "P1W")), \(offer("A", "P1W")), \(offer("B", "P2W"))]
+      """
+    let text = file(subscription: subscription(offers: offers))
+    let found = try Catalog(storeKit: Array(text.utf8)).product("pro")?.subscription
+    #expect(found?.introductoryOffers.map(\.period.description) == ["P1W", "P2W"])
+  }
+
+  @Test func `a price that stayed in a free offer is passed over`() throws {
+    let offers = """
+      , "introductoryOffer": {"internalID": "A", "paymentMode": "free", "displayPrice": "9.99",
+      "subscriptionPeriod": "P1W"}
+      """
+    let text = file(subscription: subscription(offers: offers))
+    let subscription = try Catalog(storeKit: Array(text.utf8)).product("pro")?.subscription
+    let offer = try #require(subscription?.introductoryOffers.first)
+    #expect(offer.displayPrice == nil)
+    #expect(offer.priceMilliunits == 0)
+  }
+
+  @Test func `the local signing key is neither read nor shown`() throws {
+    let secret = "MIGHAgEAMBMG-not-to-be-shown"
+    let key = #", "subscriptionOffersKeyPair": {"id": "1", "privateKey": "\#(secret)"}"#
+    let whole = try Catalog(storeKit: Array(file(rest: key).utf8))
+    #expect(!String(describing: whole).contains(secret))
+    let wrongKey = #", "subscriptionOffersKeyPair": ["\#(secret)"]"#
+    _ = try Catalog(storeKit: Array(file(rest: wrongKey).utf8))
+    let broken = file(rest: key + " \"\(secret)\"")
+    let error = #expect(throws: CatalogError.self) {
+      try Catalog(storeKit: Array(broken.utf8))
+    }
+    #expect(error.map { "\($0)".contains(secret) } == false)
+  }
+}

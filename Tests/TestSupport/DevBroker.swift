@@ -1,0 +1,198 @@
+import FoundationEssentials
+import Glibc
+import ServiceRuntime
+import Synchronization
+
+/// A broker of its own for a test: the one of development, in a process that the test owns.
+///
+/// It has a random port and a temporary folder. It ends with `stop`, with the object, and with the
+/// test process, however that dies.
+public final class DevBroker: Sendable {
+  /// What went wrong with the broker's process.
+  public struct Failure: Error, CustomStringConvertible {
+    /// What went wrong.
+    public let description: String
+  }
+
+  /// The broker as host:port.
+  public let bootstrapServers: String
+  private let folder: String
+  private let process: BrokerProcess
+
+  private init(port: UInt16, folder: String, process: BrokerProcess) {
+    bootstrapServers = "127.0.0.1:\(port)"
+    self.folder = folder
+    self.process = process
+    _ = Self.cleanUpAtExit
+    Self.folders.withLock { _ = $0.insert(folder) }
+  }
+
+  /// Folders of brokers that a test keeps until the process ends.
+  private static let folders = Mutex<Set<String>>([])
+  private static let cleanUpAtExit: Void = {
+    atexit {
+      let left = DevBroker.folders.withLock { $0 }
+      for folder in left { try? FileManager.default.removeItem(atPath: folder) }
+    }
+  }()
+
+  /// Starts a broker and waits until it answers.
+  ///
+  /// - Throws: `Failure` when it does not within 60 s, which includes its installation.
+  public static func start() throws -> DevBroker {
+    let folder = try makeFolder()
+    let port = try freePort()
+    let process = try BrokerProcess(
+      arguments: [script, "run", "--data-dir", folder, "--port", "\(port)"],
+      log: "\(folder)/broker.log")
+    let deadline = Deadline.after(.seconds(60))
+    // The control file comes after the port was bound: so it is our broker that answers.
+    while unsafe access("\(folder)/noida.control.json", F_OK) != 0 || !answers(port) {
+      guard process.isRunning && !deadline.hasPassed else {
+        process.kill()
+        throw Failure(description: "no broker on port \(port); see \(folder)/broker.log")
+      }
+      usleep(2000)
+    }
+    return DevBroker(port: port, folder: folder, process: process)
+  }
+
+  deinit { stop() }
+
+  /// Makes the broker unreachable without losing anything: it neither answers nor closes.
+  public func freeze() { process.signal(SIGSTOP) }
+
+  /// Lets a frozen broker go on.
+  public func thaw() { process.signal(SIGCONT) }
+
+  /// Kills the broker and removes its data; safe to repeat.
+  public func stop() {
+    process.kill()
+    try? FileManager.default.removeItem(atPath: folder)
+    Self.folders.withLock { _ = $0.remove(folder) }
+  }
+
+  private static var script: String {
+    // This file is Tests/TestSupport/DevBroker.swift.
+    var parts = #filePath.split(separator: "/")
+    parts.removeLast(3)
+    return "/" + parts.joined(separator: "/") + "/deploy/scripts/dev-broker"
+  }
+
+  private static func makeFolder() throws -> String {
+    var template = Array("/tmp/purser-broker-XXXXXX".utf8CString)
+    let made = unsafe template.withUnsafeMutableBufferPointer { buffer -> String? in
+      guard let start = buffer.baseAddress, let path = unsafe mkdtemp(start) else {
+        return nil
+      }
+      return unsafe String(cString: path)
+    }
+    guard let made else { throw Failure(description: "no temporary folder: errno \(errno)") }
+    return made
+  }
+
+  private static func freePort() throws -> UInt16 {
+    try withSocket { socket in
+      var address = loopback(port: 0)
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let bound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+          unsafe bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
+        }
+      }
+      guard bound else { throw Failure(description: "no free port: errno \(errno)") }
+      return UInt16(bigEndian: address.sin_port)
+    }
+  }
+
+  private static func answers(_ port: UInt16) -> Bool {
+    let connected = try? withSocket { socket in
+      var address = loopback(port: port)
+      return unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+          unsafe connect(socket, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
+    }
+    return connected ?? false
+  }
+
+  private static func withSocket<R>(_ body: (Int32) throws -> R) throws -> R {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw Failure(description: "no socket: errno \(errno)") }
+    defer { close(descriptor) }
+    return try body(descriptor)
+  }
+
+  private static func loopback(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return address
+  }
+}
+
+/// A child process that dies with this one, and a thread that reaps it.
+private final class BrokerProcess: Sendable {
+  private let pid: Mutex<pid_t?>
+  private let ended: Completion<Void>
+  private let reaper: DedicatedThread
+
+  /// Starts a program under `setpriv --pdeathsig KILL`.
+  ///
+  /// The kernel sends that signal when the *thread* ends that started the child. So the thread that
+  /// starts it is one that stays until the child has ended.
+  init(arguments: [String], log: String) throws {
+    let started = Completion<pid_t?>()
+    let ended = Completion<Void>()
+    reaper = DedicatedThread(name: "broker-reaper") {
+      let child = Self.spawn(["setpriv", "--pdeathsig", "KILL", "--"] + arguments, log: log)
+      started.complete(with: child)
+      guard let child else { return }
+      // Waits without reaping, so that `kill` cannot meet the number of another process.
+      var info = unsafe siginfo_t()
+      while unsafe waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+      ended.complete(with: ())
+    }
+    let child: pid_t? = started.wait()
+    guard let child else { throw DevBroker.Failure(description: "setpriv could not be started") }
+    pid = Mutex(child)
+    self.ended = ended
+  }
+
+  var isRunning: Bool { ended.current == nil }
+
+  func signal(_ number: Int32) {
+    pid.withLock { pid in
+      if let pid { _ = Glibc.kill(pid, number) }
+    }
+  }
+
+  func kill() {
+    signal(SIGKILL)
+    reaper.join()
+    pid.withLock { child in
+      if let pid = child { _ = waitpid(pid, nil, 0) }
+      child = nil
+    }
+  }
+
+  private static func spawn(_ arguments: [String], log: String) -> pid_t? {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(
+      &actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
+    unsafe pointers.append(nil)
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    var child: pid_t = 0
+    guard unsafe posix_spawnp(&child, "setpriv", &actions, nil, pointers, environ) == 0 else {
+      return nil
+    }
+    return child
+  }
+}
