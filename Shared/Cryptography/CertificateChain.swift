@@ -117,7 +117,8 @@ public enum CertificateChain {
     return root
   }
 
-  /// What OpenSSL lets pass without its strict flag (which would also demand key identifiers).
+  /// Rules that OpenSSL enforces in full only under its strict flag, which would also demand key
+  /// identifiers; Apple's own test chain has none.
   private static func checkUsage(
     leaf: borrowing CertificateHandle, intermediate: borrowing CertificateHandle
   ) throws(ChainFault) {

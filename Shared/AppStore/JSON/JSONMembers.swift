@@ -2,6 +2,7 @@
 struct JSONMembers: Sendable {
   private struct Member {
     let name: Range<Int>
+    let isPlain: Bool
     let value: Range<Int>
   }
 
@@ -30,33 +31,30 @@ struct JSONMembers: Sendable {
   private mutating func read(_ scanner: inout JSONScanner) throws(JSONFault) {
     var found: [Member] = []
     found.reserveCapacity(32)
-    try scanner.members(depth: 0) { name, value in found.append(Member(name: name, value: value)) }
+    try scanner.members(depth: 0) { name, isPlain, value in
+      found.append(Member(name: name, isPlain: isPlain, value: value))
+    }
     members = found
   }
 
   /// Where the value of the first member of that name lies; nil if absent or null.
   func find(_ name: StaticString) -> Range<Int>? {
-    for member in members where has(member.name, name) {
+    for member in members where has(member, name) {
       // Among values, only null begins with n.
       return bytes[member.value.lowerBound] == UInt8(ascii: "n") ? nil : member.value
     }
     return nil
   }
 
-  private func has(_ place: Range<Int>, _ name: StaticString) -> Bool {
-    // A name with escapes is at least as long as what it stands for, and never equal as bytes.
-    let count = name.utf8CodeUnitCount
-    guard place.count >= count else { return false }
-    let isEqual = name.withUTF8Buffer { expected in
-      guard place.count == count else { return false }
-      for index in 0..<count where unsafe bytes[place.lowerBound + index] != expected[index] {
+  private func has(_ member: Member, _ name: StaticString) -> Bool {
+    guard member.isPlain else { return JSONText.decode(bytes[member.name]) == "\(name)" }
+    let place = member.name
+    guard place.count == name.utf8CodeUnitCount else { return false }
+    return name.withUTF8Buffer { expected in
+      for index in 0..<place.count where unsafe bytes[place.lowerBound + index] != expected[index] {
         return false
       }
       return true
     }
-    guard !isEqual, place.count > count, bytes[place].contains(UInt8(ascii: "\\")) else {
-      return isEqual
-    }
-    return JSONText.decode(bytes[place]) == "\(name)"
   }
 }

@@ -6,6 +6,7 @@ struct JSONScanner {
   private static let deepest = 32
   let bytes: [UInt8]
   private(set) var position: Int
+  private var isLastTextPlain = true
 
   init(_ bytes: [UInt8], from position: Int = 0) {
     self.bytes = bytes
@@ -19,7 +20,7 @@ struct JSONScanner {
     let start = position
     switch peek() {
     case UInt8(ascii: "{"):
-      try members(depth: depth) { _, _ in }
+      try members(depth: depth) { _, _, _ in }
     case UInt8(ascii: "["):
       try elements(depth: depth) { _ in }
     case UInt8(ascii: "\""): _ = try text()
@@ -31,9 +32,10 @@ struct JSONScanner {
     return start..<position
   }
 
-  /// Passes an object; `each` gets where a name's content and its value lie.
+  /// Passes an object; `each` gets where a name's content lies, whether it is free of escapes, and
+  /// where its value lies.
   mutating func members(
-    depth: Int, _ each: (Range<Int>, Range<Int>) -> Void
+    depth: Int, _ each: (Range<Int>, Bool, Range<Int>) -> Void
   ) throws(JSONFault) {
     guard take(UInt8(ascii: "{")) else { throw fault("expected an object") }
     skipSpace()
@@ -42,9 +44,10 @@ struct JSONScanner {
       skipSpace()
       guard peek() == UInt8(ascii: "\"") else { throw fault("expected a name") }
       let name = try text()
+      let isPlain = isLastTextPlain
       skipSpace()
       guard take(UInt8(ascii: ":")) else { throw fault("expected a colon") }
-      each(name, try value(depth: depth + 1))
+      each(name, isPlain, try value(depth: depth + 1))
       skipSpace()
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: "}")) else { throw fault("expected a comma or the object's end") }
@@ -72,6 +75,7 @@ struct JSONScanner {
   private mutating func text() throws(JSONFault) -> Range<Int> {
     let start = position + 1
     position = start
+    isLastTextPlain = true
     let count = bytes.count
     while position < count {
       let byte = bytes[position]
@@ -80,7 +84,11 @@ struct JSONScanner {
         return start..<(position - 1)
       }
       guard byte >= 0x20 else { throw fault("control character in text") }
-      position += byte == UInt8(ascii: "\\") ? 2 : 1
+      if byte == UInt8(ascii: "\\") {
+        isLastTextPlain = false
+        position += 1
+      }
+      position += 1
     }
     throw fault("text without an end")
   }
