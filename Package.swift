@@ -129,6 +129,7 @@ let package = Package(
         "app-store-simulator", "AppStore", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
         "ServiceRuntime",
       ]),
+    tests("PurserTests", ["purser", "Events", "Kafka", "Pipeline", "ServiceRuntime"]),
     tests(
       "PipelineTests",
       [

@@ -47,8 +47,8 @@ enum DemoCommand {
     } catch {
       failure = stack.broken ?? error
     }
-    var complaints = failure == nil && !keeps ? deleteTopics(of: plan) : []
-    complaints += stack.stop()
+    var complaints = stack.stop()
+    if failure == nil && !keeps { complaints += deleteTopics(of: plan) }
 
     if let failure {
       Terminal.complain("\npurser demo failed: \(failure)")

@@ -54,7 +54,7 @@ struct TopicReport {
   let differences: [TopicDifference]
 
   /// What is to be made.
-  var missing: [TopicSpecification] { rows.filter { $0.found == nil }.map(\.specification) }
+  let missing: [TopicSpecification]
 
   /// Asks the broker; blocks.
   ///
@@ -73,6 +73,11 @@ struct TopicReport {
     let counts = rows.compactMap(\.found?.partitions)
     let wanted = anyPartitions ? counts.max() ?? plan.partitions : plan.partitions
     differences = rows.flatMap { Self.differences($0, partitions: wanted) }
+    missing = rows.filter { $0.found == nil }.map { row in
+      var specification = row.specification
+      specification.partitions = wanted
+      return specification
+    }
   }
 
   private static func differences(_ row: Row, partitions wanted: Int) -> [TopicDifference] {
