@@ -42,7 +42,7 @@ public enum SHA1 {
 ///
 /// Unchecked, because openssl-threads(7) says: "Objects are thread-safe as long as the API's being
 /// invoked don't modify the object; in this case the parameter is usually marked in the API as
-/// const." `EVP_DigestInit_ex` takes `const EVP_MD *`.
+/// "const"." `EVP_DigestInit_ex` takes `const EVP_MD *`.
 @safe
 struct Digest: @unchecked Sendable {
   static let sha256 = Digest(name: "SHA256", size: 32)

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Idle `EVP_PKEY_CTX` of one key, ready to verify: preparing one costs a tenth of a verification.
 ///
-/// EVP_PKEY_verify(3): "The function EVP_PKEY_verify() can be called more than once on the same
-/// context if several operations are performed using the same parameters." A context is not for
-/// two threads at once, so a thread takes one out of the list while it uses it.
+/// EVP_PKEY_verify(3ssl): "EVP_PKEY_verify() can be called more than once on the same context to
+/// have several one-shot operations performed using the same parameters". A context is not for two
+/// threads at once, so a thread takes one out of the list while it uses it.
 final class VerifyContexts: Sendable {
   /// More idle ones than threads that verify would only cost memory.
   private static let most = 16
