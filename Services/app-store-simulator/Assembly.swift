@@ -12,8 +12,16 @@ struct Assembly {
 
   private static let year: Int64 = 366 * 86_400_000
 
-  init(_ settings: Settings, log: Log) throws {
-    let metrics = Metrics()
+  /// In the order of starting: nobody is answered before all else runs.
+  static func services(
+    _ settings: Settings?, _ log: Log, _ metrics: Metrics
+  ) throws -> [any Service] {
+    guard let settings else { preconditionFailure("settings without faults are complete") }
+    let parts = try Assembly(settings, log: log, metrics: metrics)
+    return [parts.courier, parts.ticker, parts.server]
+  }
+
+  init(_ settings: Settings, log: Log, metrics: Metrics) throws {
     let clock = try SimulatedClock(file: settings.clockFile)
     let started = SystemClock().now()
     // Wide, as the clock moves: Apple's leaf certificates are valid for about two years.
@@ -44,7 +52,6 @@ struct Assembly {
     ticker = Ticker(simulator: simulator, log: log)
     let mover = ClockMover(simulator: simulator)
     var router = Router()
-    StandardRoutes(metrics: metrics).add(to: &router)
     PurchaseRoutes(simulator: simulator).add(to: &router)
     TransactionRoutes(simulator: simulator).add(to: &router)
     SubscriptionRoutes(simulator: simulator).add(to: &router)
@@ -52,6 +59,7 @@ struct Assembly {
     ClockRoutes(simulator: simulator, mover: mover, start: started, pause: settings.clockPause)
       .add(to: &router)
     ForgeRoutes(simulator: simulator).add(to: &router)
+    StandardRoutes(metrics: metrics).add(to: &router)
     var limits = ServerLimits()
     // A clock that is moved over years delivers all its notifications before it answers.
     limits.handlerTime = .seconds(600)

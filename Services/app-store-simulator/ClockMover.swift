@@ -30,6 +30,7 @@ final class ClockMover: Sendable {
     var isFresh = false
     var next = try simulator.fire(upTo: simulator.clock.now())
     while let due = next, due <= target {
+      try Task.checkCancellation()
       if isFresh, due - simulator.clock.now() > Self.leap {
         try await Task.sleep(for: pause)
         isFresh = false

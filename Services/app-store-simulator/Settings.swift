@@ -27,17 +27,12 @@ struct Settings: Sendable {
   let notificationHistory: Int
   let transactionLimit: Int
   let clockPause: Duration
-  let logLevel: Log.Level
 
-  /// The settings of this process, with the reader that knows the list of all.
-  static func environmentReader() -> SettingsReader {
-    SettingsReader(ProcessInfo.processInfo.environment)
-  }
+  /// The environment of this process.
+  static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-  /// Reads the environment.
-  ///
-  /// - Throws: `SettingsError` with every fault at once.
-  init(_ reader: inout SettingsReader) throws(SettingsError) {
+  /// Asks the reader for every setting; nil if the catalog is among the faults.
+  init?(_ reader: inout SettingsReader, _ arguments: [String: String]) {
     host = reader.text("SIMULATOR_HTTP_HOST", default: "127.0.0.1", "address to listen on")
     port = reader.integer("SIMULATOR_HTTP_PORT", default: 8090, in: 0...65_535, "port; 0 for any")
     let catalogFile = reader.requiredText(
@@ -82,15 +77,12 @@ struct Settings: Sendable {
       reader.integer(
         "SIMULATOR_CLOCK_PAUSE_MS", default: 100, in: 0...10_000,
         "real milliseconds that others get before a moved clock leaps away from what happened"))
-    logLevel = reader.choice(
-      "PURSER_LOG_LEVEL", default: Log.Level.info, "least level of log lines")
     let country = reader.optionalText(
       "SIMULATOR_STOREFRONT", "country of purchases, alpha-3; by default that of the catalog or USA"
     )
     let products = Self.catalog(catalogFile, &reader)
     storefront = Self.storefront(country, products, &reader)
-    try reader.finish()
-    guard let products else { preconditionFailure("a missing catalog is a fault") }
+    guard let products else { return nil }
     catalog = products
   }
 

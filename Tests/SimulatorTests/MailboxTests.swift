@@ -19,12 +19,17 @@ struct MailboxTests {
     SendAttempt(attemptDate: time, sendAttemptResult: result, status: nil, isRedelivery: again)
   }
 
+  private func next(_ mailbox: inout Mailbox, at time: Int64) throws -> Delivery {
+    let taken = mailbox.take(lane: 0, now: time)
+    return try #require(taken)
+  }
+
   @Test func `in Production a notification is tried six times, as late as Apple does`() throws {
     var mailbox = Mailbox(rules: Mailbox.Rules(environment: .production))
     let uuid = mailbox.post(happening())
     var time = january31
     for hours in [1, 12, 24, 48, 72] as [Int64] {
-      let delivery = try #require(mailbox.take(lane: 0, now: time))
+      let delivery = try next(&mailbox, at: time)
       #expect(delivery.uuid == uuid)
       mailbox.record(attempt(.unsuccessfulStatus, at: time), of: delivery.number)
       #expect(mailbox.nextRetry == time + hours * hour)
@@ -33,7 +38,7 @@ struct MailboxTests {
       #expect(!mailbox.isQuiet(at: time + hours * hour))
       time += hours * hour
     }
-    let last = try #require(mailbox.take(lane: 0, now: time))
+    let last = try next(&mailbox, at: time)
     mailbox.record(attempt(.timedOut, at: time), of: last.number)
     #expect(mailbox.nextRetry == nil)
     #expect(mailbox.delivery(uuid)?.state == .failed)
@@ -43,7 +48,7 @@ struct MailboxTests {
   @Test func `in Sandbox there is a single attempt`() throws {
     var mailbox = Mailbox(rules: Mailbox.Rules())
     let uuid = mailbox.post(happening())
-    let delivery = try #require(mailbox.take(lane: 0, now: january31))
+    let delivery = try next(&mailbox, at: january31)
     mailbox.record(attempt(.socketIssue), of: delivery.number)
     #expect(mailbox.delivery(uuid)?.state == .failed)
     #expect(mailbox.nextRetry == nil)
@@ -53,7 +58,7 @@ struct MailboxTests {
   @Test func `a retry goes before newer notifications, which do not wait for it`() throws {
     var mailbox = Mailbox(rules: Mailbox.Rules(environment: .production))
     let first = mailbox.post(happening())
-    let taken = try #require(mailbox.take(lane: 0, now: january31))
+    let taken = try next(&mailbox, at: january31)
     mailbox.record(attempt(.timedOut), of: taken.number)
     let second = mailbox.post(happening())
     #expect(mailbox.take(lane: 0, now: january31)?.uuid == second)
@@ -77,7 +82,7 @@ struct MailboxTests {
     let uuids = (0..<3).map { _ in mailbox.post(happening()) }
     #expect(!mailbox.hasRoom)
     for _ in 0..<3 {
-      let delivery = try #require(mailbox.take(lane: 0, now: january31))
+      let delivery = try next(&mailbox, at: january31)
       mailbox.record(attempt(.success), of: delivery.number)
     }
     #expect(mailbox.hasRoom)
@@ -96,7 +101,7 @@ struct MailboxTests {
   @Test func `a redelivery mends a failure and disturbs nothing else`() throws {
     var mailbox = Mailbox(rules: Mailbox.Rules())
     let uuid = mailbox.post(happening())
-    let delivery = try #require(mailbox.take(lane: 0, now: january31))
+    let delivery = try next(&mailbox, at: january31)
     mailbox.record(attempt(.timedOut), of: delivery.number)
     mailbox.record(attempt(.success, again: true), of: delivery.number)
     #expect(mailbox.delivery(uuid)?.state == .delivered)

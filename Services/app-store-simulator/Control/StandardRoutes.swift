@@ -1,11 +1,15 @@
 import HTTPServer
 import ServiceRuntime
 
-/// Health and metrics.
+/// Health, metrics, and what can be asked.
 struct StandardRoutes: Sendable {
   private struct Health: Encodable {
     let status: String
     let reasons: [String]
+  }
+
+  private struct Index: Encodable {
+    let routes: [String]
   }
 
   let metrics: Metrics
@@ -19,5 +23,8 @@ struct StandardRoutes: Sendable {
     router.direct(.get, "/metrics") { _ in
       .text(metrics.text(), contentType: "text/plain; version=0.0.4; charset=utf-8")
     }
+    // Added last, so that it knows all the others.
+    let index = Index(routes: router.routes.map { "\($0.method) \($0.pattern)" })
+    router.direct(.get, "/control") { _ in .json(index) }
   }
 }
