@@ -17,8 +17,7 @@ up: build ## Starts everything and keeps it running until Ctrl-C
 	@$(BIN)/purser up
 
 test: setup ## Runs all tests
-	swift build --build-tests
-	swift test --skip-build
+	@deploy/scripts/test
 
 build: setup ## Builds the services and tools
 	swift build
