@@ -91,6 +91,7 @@ import Testing
     for id in [1, 2, 3] as [Int64] { #expect(tracker.give(id)) }
     _ = tracker.delivered(2)
     tracker.failed(KafkaError(code: .timedOut, reason: "test"))
+    tracker.forgetProducer()
     tracker.begin(through: 0)
     #expect(tracker.failure == nil)
     #expect(tracker.give(1))
