@@ -10,7 +10,7 @@ final class ClockMover: Sendable {
   private let simulator: Simulator
   private let isMoving = Atomic<Bool>(false)
 
-  /// A leap longer than this gets the pause before it, if something happened since the last one.
+  /// A leap longer than this gets the pause before it, if something may have happened since the last.
   private static let leap: Int64 = 10_000
 
   init(simulator: Simulator) { self.simulator = simulator }
@@ -27,22 +27,26 @@ final class ClockMover: Sendable {
     guard !isMoving.exchange(true, ordering: .acquiringAndReleasing) else { throw Busy() }
     defer { isMoving.store(false, ordering: .releasing) }
     var steps = 0
-    var isFresh = false
-    var next = try simulator.fire(upTo: simulator.clock.now())
+    // What was done just before is on its way, too.
+    var isFresh = true
+    var now = simulator.clock.now()
+    var next = try simulator.fire(upTo: now)
+    await simulator.quiet(at: now)
     while let due = next, due <= target {
       try Task.checkCancellation()
-      if isFresh, due - simulator.clock.now() > Self.leap {
+      if isFresh, due - now > Self.leap {
         try await Task.sleep(for: pause)
         isFresh = false
       }
       try simulator.clock.advance(to: due)
-      next = try simulator.fire(upTo: due)
+      try simulator.fire(upTo: due)
       await simulator.quiet(at: due)
+      now = simulator.clock.now()
       next = try simulator.fire(upTo: due)
       isFresh = true
       steps += 1
     }
-    if isFresh { try await Task.sleep(for: pause) }
+    if isFresh, target - now > Self.leap { try await Task.sleep(for: pause) }
     try simulator.clock.advance(to: target)
     return steps
   }
