@@ -1,3 +1,4 @@
+import ServiceRuntime
 import Testing
 
 @testable import purser
