@@ -121,7 +121,9 @@ let package = Package(
     tests(
       "OrderServiceTests",
       ["order-service", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka"]),
-    tests("VerifyServiceTests", ["verify-service", "Events", "AppStore", "Catalog"]),
+    tests(
+      "VerifyServiceTests",
+      ["verify-service", "Events", "AppStore", "Catalog", "Kafka", "ServiceRuntime"]),
     tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
     tests(
       "SimulatorTests",
