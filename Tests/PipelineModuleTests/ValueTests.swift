@@ -34,10 +34,11 @@ import Testing
     #expect(HeaderBytes.decode(HeaderBytes.encode(headers)) == headers)
   }
 
-  @Test(arguments: [
-    [0], [0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1, 65, 0, 0, 0, 2, 66],
-    [255, 255, 255, 255, 1, 2, 3],
-  ] as [[UInt8]])
+  @Test(
+    arguments: [
+      [0], [0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1, 65, 0, 0, 0, 2, 66],
+      [255, 255, 255, 255, 1, 2, 3],
+    ] as [[UInt8]])
   func `that are garbage give nothing`(bytes: [UInt8]) {
     #expect(HeaderBytes.decode(bytes) == nil)
   }
