@@ -133,8 +133,8 @@ let package = Package(
     tests(
       "PipelineTests",
       [
-        "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore", "Cryptography",
-        "ServiceRuntime",
+        "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore",
+        "Cryptography", "ServiceRuntime",
       ]),
   ]
 )
