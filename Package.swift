@@ -135,8 +135,8 @@ let package = Package(
     tests(
       "PipelineTests",
       [
-        "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore", "Cryptography",
-        "ServiceRuntime",
+        "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore",
+        "Cryptography", "ServiceRuntime",
       ]),
   ]
 )

@@ -1,0 +1,43 @@
+import Testing
+
+/// Gives a suite a stack of its own, which all of its tests share as `Way.current`.
+struct WayTrait: SuiteTrait, TestScoping {
+  /// Settings of a service beyond the usual ones, by its name.
+  var extra: [String: [String: String]] = [:]
+  /// Whether the suite leaves everything whole, so that the laws must hold at its end.
+  var keepsLaws = true
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    let way = try await Way.start(extra: extra)
+    var failure: (any Error)?
+    do {
+      try await Way.$current.withValue(way) { try await function() }
+      if keepsLaws { try await Laws.check(way) }
+    } catch {
+      failure = error
+    }
+    for complaint in await way.stop() { Issue.record("\(complaint)") }
+    if let failure { throw failure }
+  }
+}
+
+extension Trait where Self == WayTrait {
+  /// A stack of the suite's own.
+  static var ownWay: WayTrait { WayTrait() }
+}
+
+/// All suites that run whole stacks, one after another: two at once would only slow each other down.
+@Suite("The whole way", .serialized)
+enum WholeWay {
+  /// The stack of the running test.
+  static var way: Way {
+    get throws {
+      guard let way = Way.current else {
+        throw NotInTime(description: "the suite has no trait .ownWay")
+      }
+      return way
+    }
+  }
+}
