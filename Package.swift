@@ -69,6 +69,9 @@ let package = Package(
     shared("HTTPServer", ["CMicrohttpd", "ServiceRuntime", "Cryptography"]),
     shared("HTTPClient", ["CCurl", "ServiceRuntime"]),
 
+    // Processes that a program of ours starts: the tool and the benchmarks, never a service.
+    shared("Processes", ["ServiceRuntime"]),
+
     // What Purser is made of.
     shared("AppStore", ["Cryptography", "HTTPClient"]),
     shared("Pipeline", ["Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
@@ -97,7 +100,10 @@ let package = Package(
       ["AppStore", "Catalog", "Cryptography", "HTTPServer", "HTTPClient", "ServiceRuntime"]),
     service(
       "purser",
-      ["Catalog", "Cryptography", "Events", "HTTPClient", "Kafka", "Pipeline", "ServiceRuntime"]),
+      [
+        "Catalog", "Cryptography", "Events", "HTTPClient", "Kafka", "Pipeline", "Processes",
+        "ServiceRuntime",
+      ]),
 
     // Tests: a target per module, then the whole way with real processes.
     .target(
@@ -131,12 +137,24 @@ let package = Package(
         "app-store-simulator", "AppStore", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
         "ServiceRuntime",
       ]),
-    tests("PurserTests", ["purser", "Events", "Kafka", "Pipeline", "ServiceRuntime"]),
+    tests("PurserTests", ["purser", "Events", "Kafka", "Pipeline", "Processes", "ServiceRuntime"]),
     tests(
       "PipelineTests",
       [
         "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore",
         "Cryptography", "ServiceRuntime",
       ]),
+
+    // Figures beside their limits: `make bench`. An executable of its own, never shipped.
+    .target(
+      name: "BenchBaselines", path: "Tests/Benchmarks/baselines",
+      linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("crypto")]),
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "AppStore", "BenchBaselines", "Cryptography", "Events", "HTTPServer", "Kafka", "Pipeline",
+        "Processes", "SQLite", "ServiceRuntime",
+      ],
+      path: "Tests/Benchmarks/bench", swiftSettings: settings),
   ]
 )

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Processes
 import ServiceRuntime
 import Testing
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Processes
 
 /// The end of a log file.
 enum LogTail {
@@ -12,4 +13,9 @@ enum LogTail {
     let text = String(decoding: data.suffix(Int(bytes)), as: UTF8.self)
     return text.split(whereSeparator: \.isNewline).suffix(count).map { printable(String($0)) }
   }
+}
+
+extension ChildProcess {
+  /// The last lines of its log, for a person who asks why.
+  func lastLogLines(_ count: Int = 12) -> [String] { LogTail.lines(of: program.logFile, count) }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 
 /// The ports of a stack, all on 127.0.0.1.
 struct StackPorts: Sendable, Equatable {

@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import Kafka
 import Pipeline
+import Processes
 import ServiceRuntime
 
 /// Broker, simulator and the three services as processes of ours, from start to stop.

@@ -1,4 +1,5 @@
 import Cryptography
+import Processes
 
 /// The programs of a stack with their settings.
 extension StackPlan {

@@ -1,5 +1,5 @@
-import Glibc
-import ServiceRuntime
+package import Glibc
+package import ServiceRuntime
 import Synchronization
 
 /// A process that we started: its place, its log file, its end.
@@ -9,13 +9,13 @@ import Synchronization
 /// lives as long as it does. (A child may hear that SIGTERM more than once, as other threads of ours
 /// become its parent and die too.) It has a process group of its own, so that Ctrl-C reaches only us and
 /// the order of stopping is ours.
-final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
   /// How a process ended.
-  enum Ending: Sendable, Equatable, CustomStringConvertible {
+  package enum Ending: Sendable, Equatable, CustomStringConvertible {
     case exit(Int32)
     case signal(Int32)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .exit(let code): "exit code \(code)"
       case .signal(let number): "signal \(number) (\(unsafe String(cString: strsignal(number))))"
@@ -24,22 +24,34 @@ final class ChildProcess: Sendable {
   }
 
   /// What is to be started.
-  struct Program: Sendable {
+  package struct Program: Sendable {
     /// The name for people, such as `order-service`.
-    var name: String
+    package var name: String
     /// The file to execute.
-    var executable: String
+    package var executable: String
     /// Words behind the program's name.
-    var arguments: [String] = []
+    package var arguments: [String] = []
     /// The whole environment.
-    var environment: [String: String] = [:]
+    package var environment: [String: String] = [:]
     /// Where both of its outputs go, appended.
-    var logFile: String
+    package var logFile: String
+
+    /// Describes what is to be started.
+    package init(
+      name: String, executable: String, arguments: [String] = [],
+      environment: [String: String] = [:], logFile: String
+    ) {
+      self.name = name
+      self.executable = executable
+      self.arguments = arguments
+      self.environment = environment
+      self.logFile = logFile
+    }
   }
 
-  let program: Program
+  package let program: Program
   /// Completes when the process has ended.
-  var ending: Completion<Ending> { life.ending }
+  package var ending: Completion<Ending> { life.ending }
   private let life = Life()
 
   /// What the thread of the process and those who ask about it share.
@@ -52,7 +64,7 @@ final class ChildProcess: Sendable {
   /// Starts a process.
   ///
   /// - Throws: `ChildProcessError` when the kernel refuses.
-  init(_ program: Program) throws(ChildProcessError) {
+  package init(_ program: Program) throws(ChildProcessError) {
     guard unsafe access(program.executable, X_OK) == 0 else {
       throw ChildProcessError(
         program: program.name,
@@ -78,10 +90,10 @@ final class ChildProcess: Sendable {
   }
 
   /// The process id; nil after its end.
-  var processID: pid_t? { life.id.withLock { $0 } }
+  package var processID: pid_t? { life.id.withLock { $0 } }
 
   /// Sends a signal, unless the process has ended.
-  func send(_ signal: Int32) {
+  package func send(_ signal: Int32) {
     life.id.withLock { id in
       if let id { kill(id, signal) }
     }
@@ -90,24 +102,21 @@ final class ChildProcess: Sendable {
   /// Asks it to stop with SIGTERM; kills it when the deadline has passed.
   ///
   /// - Returns: How it ended.
-  func stop(by deadline: Deadline) -> Ending {
+  package func stop(by deadline: Deadline) -> Ending {
     send(SIGTERM)
     if let ending = ending.wait(by: deadline) { return ending }
     send(SIGKILL)
     return ending.wait()
   }
-
-  /// The last lines of its log, for a person who asks why.
-  func lastLogLines(_ count: Int = 12) -> [String] { LogTail.lines(of: program.logFile, count) }
 }
 
 /// A process that could not be started.
-struct ChildProcessError: Error, CustomStringConvertible {
+package struct ChildProcessError: Error, CustomStringConvertible {
   let program: String
   let reason: String
 
-  var description: String { "\(program) cannot be started: \(reason)" }
+  package var description: String { "\(program) cannot be started: \(reason)" }
 }
 
 /// The words for `errno`.
-func lastError() -> String { unsafe String(cString: strerror(errno)) }
+package func lastError() -> String { unsafe String(cString: strerror(errno)) }

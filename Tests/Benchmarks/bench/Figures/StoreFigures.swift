@@ -1,0 +1,145 @@
+import Events
+import Glibc
+import Processes
+import SQLite
+import ServiceRuntime
+
+/// A store with many customers: reading an entitlement over HTTP, memory, start to ready.
+enum StoreFigures {
+  static func measure(_ bench: Bench) throws -> [Figure] {
+    let apple = try Apple()
+    try bench.configure(apple)
+    try bench.startBroker()
+    let customers = bench.options.customers
+    // The service makes its tables; the rows are then made by SQL, as a replay makes them.
+    try bench.startService("entitlement-service")
+    bench.stop("entitlement-service")
+    try fill(bench.file("entitlement-service.sqlite"), customers)
+
+    let (port, took) = try bench.startService("entitlement-service")
+    guard let service = bench.child("entitlement-service") else { return [] }
+    let fresh = Meter.memory(of: service.processID)
+    let emptyPort = try Bench.freePort()
+    let empty = try bench.start(
+      "empty-server", "\(bench.executables)/bench", ["--serve-empty", "\(emptyPort)"])
+    try bench.waitReady(emptyPort, "/direct", "empty-server")
+
+    var answers: [Double] = []
+    var reads: [Double] = []
+    let count = bench.options.isSmoke ? 300 : 10_000
+    var seed: UInt64 = 7
+    let key = bench.apiKey
+    _ = try HTTPFigures.cost(service, port, 500) { _ in read(&seed, customers, key) }
+    for _ in 0..<(bench.options.isSmoke ? 1 : 5) {
+      answers.append(try HTTPFigures.cost(empty, emptyPort, "/suspended", count))
+      reads.append(
+        try HTTPFigures.cost(service, port, count) { _ in read(&seed, customers, key) })
+    }
+    let (p50, p99, rate) = try latency(bench, service, port, customers, reads.median)
+    let after = Meter.memory(of: service.processID)
+    return [
+      Figure(
+        "store.read", "entitlement read over HTTP, \(customers) customers in the store",
+        1e6 / reads.median, "/CPU s",
+        limit: ("the server's empty answer", 1e6 / answers.median),
+        target: .init(direction: .atLeast, value: 0.5),
+        notes: ["\(shown(reads.median)) µs of CPU, empty \(shown(answers.median)) µs"]),
+      Figure(
+        "store.read-p99", "the same at 70 % load, p99", p99, "ms",
+        target: .init(direction: .atMost, value: 5, unit: "ms"),
+        notes: ["\(shown(rate)) reads/s on one core's worth, p50 \(shown(p50)) ms"]),
+      Figure(
+        "store.memory", "resident memory, \(customers) customers, after reading", after, "MB",
+        target: .init(direction: .atMost, value: 100, unit: "MB"),
+        notes: ["\(shown(fresh)) MB when ready"]),
+      Figure(
+        "store.start", "start to ready, \(customers) customers", took, "s",
+        target: .init(direction: .atMost, value: 2, unit: "s")),
+    ]
+  }
+
+  private static func read(_ seed: inout UInt64, _ customers: Int, _ key: String) -> [UInt8] {
+    seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    let number = Int(seed >> 33) % customers
+    return Request.get("/v1/customers/customer-\(number)/entitlements", key: key)
+  }
+
+  /// Reads at 70 % of what a core's time allows, one connection asking at fixed moments.
+  private static func latency(
+    _ bench: Bench, _ service: ChildProcess, _ port: Int, _ customers: Int, _ cost: Double
+  ) throws -> (p50: Double, p99: Double, rate: Double) {
+    let rate = 0.7 * 1e6 / cost
+    let connections = 16
+    let seconds = bench.options.isSmoke ? 0.2 : 4
+    let pace = Double(connections) / rate
+    let began = ContinuousClock.now
+    let times = Times()
+    var threads: [DedicatedThread] = []
+    let key = bench.apiKey
+    for number in 0..<connections {
+      threads.append(
+        DedicatedThread(name: "reader-\(number)") {
+          var seed = UInt64(number + 1)
+          var due = began + .microseconds(Int64(pace * 1e6 * Double(number) / Double(connections)))
+          var asked = due
+          let client = LoadClient()
+          try? client.connect(port: port) { answer in
+            if answer != nil { times.add((ContinuousClock.now - asked).inSeconds * 1000) }
+            let wait = due - ContinuousClock.now
+            if wait > .zero { usleep(UInt32(wait.inSeconds * 1e6)) }
+            guard ContinuousClock.now - began < .microseconds(Int64(seconds * 1e6)) else {
+              return nil
+            }
+            // From the moment when it was due: a late question counts its lateness.
+            asked = due
+            due += .microseconds(Int64(pace * 1e6))
+            return read(&seed, customers, key)
+          }
+          try? client.run()
+        })
+    }
+    for thread in threads { thread.join() }
+    let all = times.all
+    guard !all.isEmpty else { throw BenchError("no read was answered") }
+    return (all.percentile(0.5), all.percentile(0.99), Double(all.count) / seconds)
+  }
+
+  private static func fill(_ path: String, _ customers: Int) throws {
+    let now = SystemClock().now()
+    var right = Entitlement(name: "pro", environment: "Sandbox", isActive: true)
+    right.productId = "pro.monthly"
+    right.productType = "Auto-Renewable Subscription"
+    right.grantor = Grantor(
+      kind: "transaction", lineage: "\(Apple.bundleID)/Sandbox/2000000000000000",
+      transactionId: "2000000000000000")
+    right.purchasedAt = now
+    right.startedAt = now
+    right.expiresAt = now + 30 * 86_400_000
+    right.willRenew = true
+    right.periodType = "normal"
+    right.ownershipType = "PURCHASED"
+    let state = ReplayFigures.state(0, now)
+    let store = try Connection(path: path, mode: .readWrite)
+    let numbers = """
+      WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < \(customers))
+      """
+    try store.run("BEGIN")
+    try store.run(
+      """
+      INSERT INTO customers (customer, version, updated_at, due_at)
+      \(numbers) SELECT 'customer-' || i, 1, ?1, ?2 + i FROM n
+      """, now, now + 30 * 86_400_000)
+    try store.run(
+      """
+      INSERT INTO entitlements (customer, environment, name, is_active, body)
+      \(numbers) SELECT 'customer-' || i, 'Sandbox', 'pro', 1, ?1 FROM n
+      """, try EventJSON.encode(right))
+    try store.run(
+      """
+      INSERT INTO purchases (customer, lineage, revision, is_held, gives_rights, state)
+      \(numbers) SELECT 'customer-' || i, '\(Apple.bundleID)/Sandbox/' || (2000000000000000 + i),
+        1, 1, 1, ?1 FROM n
+      """, try EventJSON.encode(state))
+    try store.run("COMMIT")
+  }
+}
