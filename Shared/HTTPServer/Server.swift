@@ -80,6 +80,7 @@ public final class Server: Service {
     }
     core.beginStopping()
     daemon.quiesce()
+    listening.refuse()
     // The last part of the time is for telling those who would wait longer.
     let margin = min(.milliseconds(500), deadline.remaining / 4)
     let last = DedicatedThread(name: "http-stop") { [core] in

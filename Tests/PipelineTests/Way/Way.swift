@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import Kafka
 import Pipeline
+import Processes
 import ServiceRuntime
 import Synchronization
 import TestSupport
