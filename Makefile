@@ -1,7 +1,7 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test build format lint clean setup
+.PHONY: help demo up test bench build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
@@ -18,6 +18,10 @@ up: build ## Starts everything and keeps it running until Ctrl-C
 
 test: setup ## Runs all tests
 	@deploy/scripts/test
+
+bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is a short run
+	swift build --configuration release
+	@.build/release/bench $(ARGS)
 
 build: setup ## Builds the services and tools
 	swift build

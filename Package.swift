@@ -141,7 +141,7 @@ let package = Package(
     tests(
       "PipelineTests",
       [
-        "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore",
+        "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "Processes", "SQLite", "AppStore",
         "Cryptography", "ServiceRuntime",
       ]),
 
