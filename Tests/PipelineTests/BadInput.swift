@@ -43,19 +43,22 @@ enum BadInput {
 }
 
 extension Way {
-  /// How often a service has refused a request with a problem of this type.
-  func refusals(_ service: String, _ type: String) async throws -> Int {
-    try await metric(service, "http_refused_total{reason=\"\(type)\"}")
+  /// How many requests a service has answered with this status.
+  func answers(_ service: String, _ status: Int) async throws -> Int {
+    try await metric(service) {
+      $0.hasPrefix("http_requests_total{") && $0.contains("status=\"\(status)\"")
+    }
   }
 
   /// The value of one series of `/metrics`; 0 while it is not there.
   func metric(_ service: String, _ series: String) async throws -> Int {
+    try await metric(service) { $0.hasPrefix(series + " ") }
+  }
+
+  private func metric(_ service: String, where test: (Substring) -> Bool) async throws -> Int {
     let answer = try await send("GET", service, "/metrics", key: "")
-    for line in String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
-    where line.hasPrefix(series + " ") {
-      return Int(line.dropFirst(series.count + 1)) ?? 0
-    }
-    return 0
+    return String(decoding: answer.body, as: UTF8.self).split(separator: "\n").filter(test)
+      .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
   }
 
   /// Everything that is stored and published, to see that nothing was added.

@@ -1,161 +1,158 @@
 import Events
 import FoundationEssentials
 import HTTPClient
-import Kafka
 import Testing
 
-/// One request that must be refused.
-struct BadRequest: Sendable, CustomTestStringConvertible {
-  let name: String
-  var method = "POST"
-  let party: String
-  let path: String
-  var body = ""
-  /// Nil takes the stack's key, an empty text none.
-  var key: String?
-  var headers: [String: String] = [:]
-  let status: Int
-  /// The slug of `type`.
-  let type: String
+extension WholeWay {
+  /// What no service takes: refused with words and a stable type, counted, and stored nowhere.
+  @Suite("Bad input", .serialized, .wayWithKeys, .timeLimit(.minutes(4)))
+  struct BadInputTests {
+    private var way: Way { get throws { try WholeWay.way } }
 
-  var testDescription: String { name }
+    /// Sends it, and sees that it is refused, counted once, and that nothing was added anywhere.
+    private func refuse(_ request: BadRequest) async throws {
+      let way = try way
+      var path = request.path
+      if path.contains("{order}") {
+        path = path.replacing("{order}", with: try await way.order("bad", "themes.all").id)
+      }
+      _ = try await way.quiet()
+      let before = try await way.contents()
+      let counted = try await way.answers(request.party, request.status)
+      let answer = try await way.send(
+        request.method, request.party, path,
+        body: request.body.isEmpty && request.method == "GET" ? nil : Array(request.body.utf8),
+        key: request.key)
+      try BadInput.expect(answer, request.status, request.type)
+      #expect(try await way.answers(request.party, request.status) == counted + 1)
+      _ = try await way.quiet()
+      #expect(try await way.contents() == before, "nothing is stored, nothing is published")
+    }
 
-  static let order = "order-service"
-  static let verify = "verify-service"
-  static let rights = "entitlement-service"
-  static let good = #"{"customer":"bad","productId":"themes.all"}"#
-  static let huge =
-    #"{"customer":""# + String(repeating: "a", count: 2 * 1024 * 1024) + #"","productId":"x"}"#
-  static let noOrder = "/v1/orders/00000000-0000-4000-8000-000000000000"
+    @Test(arguments: BadRequest.all)
+    func `a request that cannot be meant is refused and leaves nothing`(_ request: BadRequest)
+      async throws
+    {
+      try await refuse(request)
+    }
 
-  static let all: [BadRequest] = orders + proofs + notifications + reads
+    @Test func `an Idempotency-Key with another body is refused`() async throws {
+      let way = try way
+      _ = try await way.order("bad", "themes.all", idempotencyKey: "once")
+      _ = try await way.quiet()
+      let before = try await way.contents()
+      let answer = try await way.send(
+        "POST", "order-service", "/v1/orders",
+        body: Array(#"{"customer":"bad","productId":"coins.100"}"#.utf8),
+        headers: [("Idempotency-Key", "once")])
+      try BadInput.expect(answer, 422, "idempotency-key-reused")
+      #expect(try await way.contents() == before)
+    }
 
-  static let orders = [
-    body("an order that is not JSON", "{", 400, "invalid-json"),
-    body("an order that is an array", "[]", 400, "invalid-field"),
-    body("an empty body", "", 400, "invalid-json"),
-    body("a customer that is a number", #"{"customer":1,"productId":"x"}"#, 400, "invalid-field"),
-    body("an order without customer", #"{"productId":"themes.all"}"#, 400, "invalid-field"),
-    body("an order without product", #"{"customer":"bad"}"#, 400, "invalid-field"),
-    body(
-      "an unknown product", #"{"customer":"bad","productId":"x"}"#, 422, "unknown-product"),
-    body(
-      "an unknown app", #"{"customer":"bad","productId":"themes.all","bundleId":"x"}"#, 422,
-      "unknown-app"),
-    body(
-      "an empty customer id", #"{"customer":"","productId":"themes.all"}"#, 422,
-      "invalid-customer"),
-    body(
-      "a reserved customer id", #"{"customer":"$appstore:x","productId":"themes.all"}"#, 422,
-      "invalid-customer"),
-    body(
-      "a customer id with a control character",
-      #"{"customer":"a\u0000b","productId":"themes.all"}"#, 422, "invalid-customer"),
-    body(
-      "a customer id of 129 bytes",
-      #"{"customer":""# + String(repeating: "a", count: 129) + #"","productId":"themes.all"}"#, 422,
-      "invalid-customer"),
-    body(
-      "no pieces of a consumable", #"{"customer":"bad","productId":"coins.100","quantity":0}"#, 422,
-      "invalid-quantity"),
-    body(
-      "eleven of a consumable", #"{"customer":"bad","productId":"coins.100","quantity":11}"#, 422,
-      "invalid-quantity"),
-    body(
-      "two of a non-consumable", #"{"customer":"bad","productId":"themes.all","quantity":2}"#, 422,
-      "invalid-quantity"),
-    body(
-      "a half of a consumable", #"{"customer":"bad","productId":"coins.100","quantity":0.5}"#, 400,
-      "invalid-field"),
-    body("an order of 2 MB", huge, 413, "body-too-large"),
-    BadRequest(
-      name: "an order without a key", party: order, path: "/v1/orders", body: good, key: "",
-      status: 401, type: "missing-key"),
-    BadRequest(
-      name: "an order with a wrong key", party: order, path: "/v1/orders", body: good, key: "wrong",
-      status: 401, type: "unknown-key"),
-    BadRequest(
-      name: "an order with a key of another scope", party: order, path: "/v1/orders", body: good,
-      key: BadInput.readerKey, status: 403, type: "scope-missing"),
-    BadRequest(
-      name: "a method that orders do not have", method: "DELETE", party: order, path: "/v1/orders",
-      status: 405, type: "method-not-allowed"),
-    BadRequest(
-      name: "a path that is not there", method: "GET", party: order, path: "/v2/orders",
-      status: 404, type: "not-found"),
-  ]
+    /// What `POST /control/forge` makes, and the word that refuses it.
+    static let forgeries: [(kind: String, reason: String)] = [
+      ("other-root", "untrusted-chain"), ("bad-signature", "bad-signature"),
+      ("tampered-payload", "bad-signature"), ("wrong-bundle", "wrong-app"),
+      ("wrong-environment", "wrong-environment"), ("xcode", "chain-length"),
+      ("expired-leaf", "certificate-expired"), ("missing-marker", "missing-marker"),
+    ]
 
-  static let proofs = [
-    BadRequest(
-      name: "an order that nobody opened", method: "GET", party: order, path: noOrder, status: 404,
-      type: "unknown-order"),
-    BadRequest(
-      name: "a proof for an order that nobody opened", party: order, path: noOrder + "/proofs",
-      body: #"{"signedTransaction":"e30.e30.e30"}"#, status: 404, type: "unknown-order"),
-    proof("a proof that is not JSON", "{", 400, "invalid-json"),
-    proof("a proof without text", "{}", 400, "invalid-field"),
-    proof("a proof that is empty", #"{"signedTransaction":""}"#, 422, "malformed-proof"),
-    proof("a proof that is an id", #"{"signedTransaction":"2000000000"}"#, 422, "malformed-proof"),
-    proof("a proof that is a receipt", #"{"signedTransaction":"MIIT"}"#, 422, "malformed-proof"),
-    proof("a proof of two parts", #"{"signedTransaction":"e30.e30"}"#, 422, "malformed-proof"),
-    proof("a proof of odd letters", #"{"signedTransaction":"e30.e3!.e30"}"#, 422, "malformed-proof"),
-    proof(
-      "a proof of 200 KB",
-      #"{"signedTransaction":"e30.e30."# + String(repeating: "a", count: 200 * 1024) + #""}"#, 422,
-      "malformed-proof"),
-    proof("a proof of 2 MB", huge, 413, "body-too-large"),
-  ]
+    private func forge(_ kind: String, _ object: String) async throws -> String {
+      struct Forged: Decodable {
+        let signedTransaction: String?
+        let signedPayload: String?
+      }
+      let forged = try await way.ask(
+        "POST", "app-store-simulator", "/control/forge", ["kind": kind, "object": object],
+        as: Forged.self)
+      return try #require(forged.signedTransaction ?? forged.signedPayload)
+    }
 
-  static let notifications = [
-    notification("a notification that is not JSON", "signedPayload", 400, "invalid-json"),
-    notification("a notification without payload", "{}", 400, "invalid-field"),
-    notification("a payload that is a number", #"{"signedPayload":1}"#, 400, "invalid-field"),
-    notification("a payload that is no JWS", #"{"signedPayload":"a.b"}"#, 400, "notification-rejected"),
-    notification(
-      "a payload that says nothing", #"{"signedPayload":"e30.e30.e30"}"#, 400,
-      "notification-rejected"),
-    notification("a notification of 2 MB", huge, 413, "body-too-large"),
-    BadRequest(
-      name: "a read of notifications", method: "GET", party: verify, path: "/v1/notifications",
-      status: 405, type: "method-not-allowed"),
-  ]
+    @Test(arguments: forgeries)
+    func `a forged proof is rejected with the reason and gives nothing`(
+      _ forgery: (kind: String, reason: String)
+    ) async throws {
+      let way = try way
+      let order = try await way.order("forger", "themes.all")
+      _ = try await way.quiet()
+      let before = try await way.contents()
+      let counted = try await way.metric(
+        "verify-service", "proofs_total{result=\"\(forgery.reason)\"}")
+      let signed = try await forge(forgery.kind, "transaction")
+      let answer = try await way.send(
+        "POST", "order-service", "/v1/orders/\(order.id)/proofs",
+        body: Array("{\"signedTransaction\":\"\(signed)\"}".utf8),
+        headers: [("Prefer", "wait=30")])
+      let problem = try BadInput.expect(answer, 422, "proof-rejected")
+      #expect(problem.reason == forgery.reason)
+      #expect(
+        try await way.metric("verify-service", "proofs_total{result=\"\(forgery.reason)\"}")
+          == counted + 1)
+      let refused = try await way.order(order.id)
+      #expect(refused.state == .rejected && refused.rejection == forgery.reason)
+      _ = try await way.quiet()
+      let after = try await way.contents()
+      for table in ["verify-service.lineages", "entitlement-service.purchases"] {
+        #expect(after.rows[table] == before.rows[table])
+      }
+      #expect(way.journal.all(AppStoreFact.self) { $0.signed == signed }.isEmpty)
+      let outcomes = way.journal.all(ProofOutcome.self) { $0.orderId == order.id }
+      #expect(outcomes.map(\.outcome) == [.rejected])
+      #expect(try await way.owned("forger").version == 0)
+    }
 
-  static let reads = [
-    BadRequest(
-      name: "rights of a reserved customer", method: "GET", party: rights,
-      path: "/v1/customers/$x/entitlements", status: 422, type: "invalid-customer"),
-    BadRequest(
-      name: "rights without a key", method: "GET", party: rights,
-      path: "/v1/customers/a/entitlements", key: "", status: 401, type: "missing-key"),
-    BadRequest(
-      name: "balances with a key of another scope", method: "GET", party: rights,
-      path: "/v1/customers/a/balances", key: BadInput.shopKey, status: 403, type: "scope-missing"),
-    BadRequest(
-      name: "balances of an id of 200 bytes", method: "GET", party: rights,
-      path: "/v1/customers/\(String(repeating: "a", count: 200))/balances", status: 422,
-      type: "invalid-customer"),
-  ]
+    @Test(arguments: forgeries)
+    func `a forged notification is refused and leaves nothing`(
+      _ forgery: (kind: String, reason: String)
+    ) async throws {
+      let way = try way
+      let isGenuine = ["wrong-bundle", "wrong-environment"].contains(forgery.kind)
+      let signed = try await forge(forgery.kind, "notification")
+      _ = try await way.quiet()
+      let before = try await way.contents()
+      let type = isGenuine ? "app-not-configured" : "notification-rejected"
+      let series = "notifications_total{result=\"\(isGenuine ? "not-configured" : forgery.reason)\"}"
+      let counted = try await way.metric("verify-service", series)
+      let answer = try await way.send(
+        "POST", "verify-service", "/v1/notifications",
+        body: Array("{\"signedPayload\":\"\(signed)\"}".utf8), key: "")
+      let problem = try BadInput.expect(answer, isGenuine ? 404 : 400, type)
+      #expect(problem.reason == forgery.reason)
+      #expect(try await way.metric("verify-service", series) == counted + 1)
+      #expect(try await way.contents() == before)
+    }
 
-  private static func body(_ name: String, _ body: String, _ status: Int, _ type: String)
-    -> BadRequest
-  {
-    BadRequest(
-      name: name, party: order, path: "/v1/orders", body: body, status: status, type: type)
-  }
+    @Test func `a genuine notification at the URL of another app is for nobody`() async throws {
+      let way = try way
+      let bought = try await way.buy("themes.all")
+      let uuid = try #require(bought.notificationUUID)
+      let sent = try await eventually("the notification is sent") {
+        let all = try await way.notifications("transactionId=\(bought.transactionId ?? "")")
+        return all.first { $0.state == "delivered" }
+      }
+      #expect(sent.notificationUUID == uuid)
+      let payload = try await way.ask(
+        "GET", "app-store-simulator", "/control/notifications/\(uuid)", as: SentNotification.self
+      ).signedPayload
+      _ = try await way.quiet()
+      let before = try await way.contents()
+      let answer = try await way.send(
+        "POST", "verify-service", "/v1/notifications/com.example.other",
+        body: Array("{\"signedPayload\":\"\(payload ?? "")\"}".utf8), key: "")
+      try BadInput.expect(answer, 404, "app-not-configured")
+      #expect(try await way.contents() == before)
+    }
 
-  /// `{order}` stands for an order that is open.
-  private static func proof(_ name: String, _ body: String, _ status: Int, _ type: String)
-    -> BadRequest
-  {
-    BadRequest(
-      name: name, party: order, path: "/v1/orders/{order}/proofs", body: body, status: status,
-      type: type)
-  }
-
-  private static func notification(_ name: String, _ body: String, _ status: Int, _ type: String)
-    -> BadRequest
-  {
-    BadRequest(
-      name: name, party: verify, path: "/v1/notifications", body: body, status: status, type: type)
+    @Test func `a genuine notification of a type that nobody knows is kept and has no effect`()
+      async throws
+    {
+      let way = try way
+      let signed = try await forge("unknown-type", "notification")
+      let answer = try await way.send(
+        "POST", "verify-service", "/v1/notifications",
+        body: Array("{\"signedPayload\":\"\(signed)\"}".utf8), key: "")
+      #expect(answer.status == 200)
+      _ = try await way.journal.first(AppStoreFact.self, "it is kept") { $0.signed == signed }
+    }
   }
 }

@@ -51,7 +51,8 @@ final class Way: Sendable {
   ///   - extra: Settings of a service beyond the usual ones, by its name.
   ///   - services: Which services to start.
   static func start(
-    extra: [String: [String: String]] = [:], services: [String] = services
+    extra: @escaping @Sendable (StackPlan) -> [String: [String: String]] = { _ in [:] },
+    services: [String] = services
   ) async throws -> Way {
     let way = try await offPool {
       let broker = try DevBroker.start()
@@ -60,7 +61,7 @@ final class Way: Sendable {
       plan.kafka = ["BOOTSTRAP_SERVERS": broker.bootstrapServers]
       try Data(plan.configuration.utf8).write(to: URL(filePath: plan.file("purser.json")))
       try plan.makeTopics()
-      return Way(broker, plan, folder, try Journal(of: plan), extra: extra)
+      return Way(broker, plan, folder, try Journal(of: plan), extra: extra(plan))
     }
     try await way.launch("app-store-simulator")
     try await way.ready("app-store-simulator")

@@ -1,9 +1,11 @@
 import Testing
 
+@testable import purser
+
 /// Gives a suite a stack of its own, which all of its tests share as `Way.current`.
 struct WayTrait: SuiteTrait, TestScoping {
   /// Settings of a service beyond the usual ones, by its name.
-  var extra: [String: [String: String]] = [:]
+  var extra: @Sendable (StackPlan) -> [String: [String: String]] = { _ in [:] }
   /// Whether the suite leaves everything whole, so that the laws must hold at its end.
   var keepsLaws = true
 
@@ -26,6 +28,14 @@ struct WayTrait: SuiteTrait, TestScoping {
 extension Trait where Self == WayTrait {
   /// A stack of the suite's own.
   static var ownWay: WayTrait { WayTrait() }
+
+  /// A stack whose services know keys of less than all scopes too.
+  static var wayWithKeys: WayTrait {
+    WayTrait(extra: { plan in
+      let keys = BadInput.keys(of: plan.apiKey)
+      return Dictionary(uniqueKeysWithValues: Way.services.map { ($0, keys) })
+    })
+  }
 }
 
 /// All suites that run whole stacks, one after another: two at once would only slow each other down.
