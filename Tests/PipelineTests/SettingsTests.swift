@@ -5,6 +5,7 @@ import HTTPClient
 import Kafka
 import Pipeline
 import ServiceRuntime
+import Processes
 import Testing
 
 @testable import purser
