@@ -47,6 +47,8 @@ let package = Package(
     .executable(name: "entitlement-service", targets: ["entitlement-service"]),
     .executable(name: "app-store-simulator", targets: ["app-store-simulator"]),
     .executable(name: "purser", targets: ["purser"]),
+    // Loaded by the fault tests into the executables; see Tests/CrashPoints.
+    .library(name: "CrashPoints", type: .dynamic, targets: ["CrashPoints"]),
   ],
   targets: [
     // C libraries of the distribution. Each is imported by exactly one Swift module.
@@ -106,6 +108,7 @@ let package = Package(
         "AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: settings),
+    .target(name: "CrashPoints", path: "Tests/CrashPoints"),
     tests("EventsTests", ["Events"]),
     tests("CatalogTests", ["Catalog"]),
     tests("ServiceRuntimeTests", ["ServiceRuntime"]),

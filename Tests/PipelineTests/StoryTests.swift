@@ -59,7 +59,8 @@ extension WholeWay {
       #expect(Set(facts.map(\.source)) == [.proof, .notification] && facts.count == 2)
     }
 
-    @Test func `a subscription comes, renews without a gap, is cancelled and runs out by the clock`()
+    @Test
+    func `a subscription comes, renews without a gap, is cancelled and runs out by the clock`()
       async throws
     {
       let way = try way

@@ -41,7 +41,8 @@ struct Laws {
   }
 
   func findings(lettersAllowed: Int = 0) -> [BrokenLaw] {
-    deadLetters(allowed: lettersAllowed) + headers() + repeats() + orderRevisions() + lineageRevisions()
+    deadLetters(allowed: lettersAllowed) + headers() + repeats() + orderRevisions()
+      + lineageRevisions()
       + proofs() + versions() + folds()
   }
 

@@ -135,7 +135,8 @@ extension Laws {
       guard !good.contains(outcome.outcome) || order?.state == .completed else {
         return BrokenLaw(
           law: law, subject: proof.orderId,
-          finding: "\(outcome.outcome.rawValue), and the order is \(order?.state.rawValue ?? "gone")")
+          finding:
+            "\(outcome.outcome.rawValue), and the order is \(order?.state.rawValue ?? "gone")")
       }
       return nil
     }

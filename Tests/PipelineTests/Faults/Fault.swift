@@ -1,0 +1,52 @@
+/// Something that goes wrong while customers buy.
+enum Fault: Sendable, CustomStringConvertible {
+  /// SIGKILL of some services at once; started again after a time.
+  case kill([String], downFor: Duration)
+  /// SIGKILL inside a step, the nth time that a service gets there; started again at once.
+  case crash(String, point: String, time: Int)
+  /// SIGTERM, after which a service must end in time and well; started again at once.
+  case terminate(String)
+  /// The broker neither answers nor closes for a time.
+  case freezeBroker(Duration)
+  /// A service stands still for a time.
+  case freeze(String, Duration)
+  /// A second process is started on a store that is in use.
+  case startTwice(String)
+
+  /// The steps that the library CrashPoints knows.
+  static let points = [
+    "before-commit", "after-commit", "after-produce", "before-removal", "after-removal",
+  ]
+
+  var description: String {
+    switch self {
+    case .kill(let names, let time): "SIGKILL \(names.joined(separator: " and ")), down for \(time)"
+    case .crash(let name, let point, let time): "SIGKILL \(name) at \(point), time \(time)"
+    case .terminate(let name): "SIGTERM \(name)"
+    case .freezeBroker(let time): "the broker stands still for \(time)"
+    case .freeze(let name, let time): "\(name) stands still for \(time)"
+    case .startTwice(let name): "\(name) is started twice on one store"
+    }
+  }
+
+  /// A fault by chance.
+  static func random(_ random: inout some RandomNumberGenerator) -> Fault {
+    let services = Way.services.shuffled(using: &random)
+    let name = services[0]
+    func time(_ range: ClosedRange<Int>, _ random: inout some RandomNumberGenerator) -> Duration {
+      .milliseconds(Int.random(in: range, using: &random))
+    }
+    switch Int.random(in: 0..<12, using: &random) {
+    case 0...2: return .kill([name], downFor: time(0...1500, &random))
+    case 3: return .kill(Array(services.prefix(2)), downFor: time(0...1000, &random))
+    case 4: return .kill(services, downFor: time(0...1000, &random))
+    case 5...7:
+      let point = points.randomElement(using: &random) ?? points[0]
+      return .crash(name, point: point, time: Int.random(in: 1...60, using: &random))
+    case 8: return .terminate(name)
+    case 9: return .freezeBroker(time(500...4000, &random))
+    case 10: return .freeze(name, time(200...3000, &random))
+    default: return .startTwice(name)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Glibc
+import ServiceRuntime
+import Synchronization
+import TestSupport
+
+@testable import purser
+
+/// Makes faults happen to a stack, and remembers which and when.
+final class FaultInjector: Sendable {
+  private let way: Way
+  private let began = ContinuousClock.now
+  private let told = Mutex<[String]>([])
+
+  init(_ way: Way) { self.way = way }
+
+  /// All faults so far, with their time since the start.
+  var history: [String] { told.withLock { $0 } }
+
+  /// Lets a fault happen; returns when what it ended was started again.
+  ///
+  /// - Throws: What may not happen even then, such as a late end after SIGTERM.
+  func inject(_ fault: Fault) async throws {
+    try noUnaskedEnd()
+    let time = (ContinuousClock.now - began).wholeMilliseconds
+    told.withLock { $0.append("\(time) ms: \(fault)") }
+    switch fault {
+    case .kill(let names, let downFor):
+      for name in names { try await way.end(name, by: SIGKILL) }
+      try await Task.sleep(for: downFor)
+      for name in names { try await way.launch(name) }
+    case .crash(let name, let point, let time):
+      try await crash(name, at: "\(point):\(time)")
+    case .terminate(let name):
+      try await terminate(name)
+    case .freezeBroker(let time):
+      way.broker.freeze()
+      defer { way.broker.thaw() }
+      try await Task.sleep(for: time)
+    case .freeze(let name, let time):
+      way.freeze(name)
+      defer { way.thaw(name) }
+      try await Task.sleep(for: time)
+    case .startTwice(let name):
+      try await startTwice(name)
+    }
+  }
+
+  /// Starts everything again that does not run, without faults, and waits until it is ready.
+  func mend() async throws {
+    try noUnaskedEnd()
+    way.broker.thaw()
+    for name in Way.services where way.child(name)?.ending.current != nil {
+      try await way.launch(name)
+    }
+    for name in Way.services { try await way.ready(name) }
+  }
+
+  /// No service may end unless it was ended.
+  private func noUnaskedEnd() throws {
+    for name in Way.services {
+      guard let ending = way.child(name)?.ending.current else { continue }
+      throw NotInTime(
+        description: "\(name) ended by itself with \(ending):\n\(way.lastLines(of: name, 30))")
+    }
+  }
+
+  /// Exchanges the process for one that dies inside a step; if it does not get there, it is killed.
+  private func crash(_ name: String, at point: String) async throws {
+    try await way.end(name, by: SIGKILL)
+    let library = "\(way.plan.places.executables)/libCrashPoints.so"
+    try await way.launch(name, with: ["LD_PRELOAD": library, "CRASH_POINT": point])
+    let deadline = Deadline.after(.seconds(8))
+    while way.child(name)?.ending.current == nil && !deadline.hasPassed {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    let ending = try await way.end(name, by: SIGKILL)
+    guard ending == .signal(SIGKILL) else {
+      throw NotInTime(
+        description: "\(name) ended with \(ending) on its way to \(point):\n"
+          + way.lastLines(of: name, 30))
+    }
+    note(deadline.hasPassed ? "  it did not get there" : "  it died there")
+    try await way.launch(name)
+  }
+
+  private func note(_ text: String) { told.withLock { $0.append(text) } }
+
+  private func terminate(_ name: String) async throws {
+    // Before a service is ready it may not hear the signal as it should.
+    try await way.ready(name)
+    let began = ContinuousClock.now
+    let ending = try await way.end(name, by: SIGTERM)
+    let took = ContinuousClock.now - began
+    guard ending == .exit(0), took < .seconds(10) else {
+      throw NotInTime(
+        description: "\(name) ended with \(ending) after \(took):\n\(way.lastLines(of: name, 30))")
+    }
+    try await way.launch(name)
+  }
+
+  private func startTwice(_ name: String) async throws {
+    try await way.ready(name)
+    var second = try way.program(name)
+    second.logFile = way.plan.file("\(name)-second.log")
+    // A port of its own, so that it is the store that refuses it.
+    let port = "\(name.split(separator: "-")[0].uppercased())_HTTP_PORT"
+    second.environment[port] = "0"
+    let child = try await offPool { [second] in try ChildProcess(second) }
+    let ending = await child.ending.value()
+    guard ending == .exit(1) else {
+      throw NotInTime(description: "a second \(name) on one store ended with \(ending)")
+    }
+  }
+}
