@@ -1,14 +1,14 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test build format lint clean setup
+.PHONY: help demo up test endurance build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
 SWIFT_FILES := git ls-files -z '*.swift'
 
 help: ## Lists the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## Starts everything, plays a story of purchases that you can follow, and stops everything
 	@$(BIN)/purser demo
@@ -19,6 +19,12 @@ up: build ## Starts everything and keeps it running until Ctrl-C
 test: setup ## Runs all tests
 	swift build --build-tests
 	swift test --skip-build
+
+MINUTES ?= 10
+endurance: setup ## Faults under load for MINUTES=10, repeatable with SEED=…
+	swift build --build-tests
+	PURSER_TEST_ENDURANCE_MINUTES=$(MINUTES) PURSER_TEST_SEED=$(SEED) \
+	  swift test --skip-build --filter 'Faults|FaultTests'
 
 build: setup ## Builds the services and tools
 	swift build

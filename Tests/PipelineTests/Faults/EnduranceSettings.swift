@@ -8,6 +8,9 @@ struct EnduranceSettings: Sendable {
   /// `PURSER_TEST_SEED`: the seed of the first run; nil lets chance choose.
   let seed: UInt64?
 
+  /// Minutes after which a test has hung.
+  var limit: Int { (minutes ?? 0) + 15 }
+
   static let current = EnduranceSettings(ProcessInfo.processInfo.environment)
 
   init(_ environment: [String: String]) {

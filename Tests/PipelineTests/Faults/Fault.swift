@@ -12,8 +12,12 @@ enum Fault: Sendable, CustomStringConvertible {
   case freeze(String, Duration)
   /// A second process is started on a store that is in use.
   case startTwice(String)
+  /// The disk takes nothing of a service's store for a time.
+  case fillDisk(String, Duration)
+  /// The services' clock is wrong by some milliseconds for a time.
+  case stepClock(by: Int64, Duration)
 
-  /// The steps that the library CrashPoints knows.
+  /// The steps that the library FaultInjection knows.
   static let points = [
     "before-commit", "after-commit", "after-produce", "before-removal", "after-removal",
   ]
@@ -26,6 +30,8 @@ enum Fault: Sendable, CustomStringConvertible {
     case .freezeBroker(let time): "the broker stands still for \(time)"
     case .freeze(let name, let time): "\(name) stands still for \(time)"
     case .startTwice(let name): "\(name) is started twice on one store"
+    case .fillDisk(let name, let time): "the disk is full for \(name) for \(time)"
+    case .stepClock(let shift, let time): "the clock is wrong by \(shift) ms for \(time)"
     }
   }
 
@@ -36,7 +42,7 @@ enum Fault: Sendable, CustomStringConvertible {
     func time(_ range: ClosedRange<Int>, _ random: inout some RandomNumberGenerator) -> Duration {
       .milliseconds(Int.random(in: range, using: &random))
     }
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<14, using: &random) {
     case 0...2: return .kill([name], downFor: time(0...1500, &random))
     case 3: return .kill(Array(services.prefix(2)), downFor: time(0...1000, &random))
     case 4: return .kill(services, downFor: time(0...1000, &random))
@@ -46,7 +52,11 @@ enum Fault: Sendable, CustomStringConvertible {
     case 8: return .terminate(name)
     case 9: return .freezeBroker(time(500...4000, &random))
     case 10: return .freeze(name, time(200...3000, &random))
-    default: return .startTwice(name)
+    case 11: return .startTwice(name)
+    case 12: return .fillDisk(name, time(200...3000, &random))
+    default:
+      let shift = Int64.random(in: -3_600_000...3_600_000, using: &random)
+      return .stepClock(by: shift, time(200...2000, &random))
     }
   }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import ServiceRuntime
 import Synchronization
@@ -10,8 +11,21 @@ final class FaultInjector: Sendable {
   private let way: Way
   private let began = ContinuousClock.now
   private let told = Mutex<[String]>([])
+  private let diedInStep = Atomic<Int>(0)
 
   init(_ way: Way) { self.way = way }
+
+  /// The settings by which a service can be made to fail.
+  static func settings(of plan: StackPlan) -> [String: [String: String]] {
+    let library = "\(plan.places.executables)/libFaultInjection.so"
+    let pairs = Way.services.map { name in
+      (name, ["LD_PRELOAD": library, "DISK_FULL_FILE": plan.file("disk-full-\(name)")])
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+
+  /// How many processes died inside the step that was chosen.
+  var deathsInSteps: Int { diedInStep.load(ordering: .relaxed) }
 
   /// All faults so far, with their time since the start.
   var history: [String] { told.withLock { $0 } }
@@ -42,6 +56,15 @@ final class FaultInjector: Sendable {
       try await Task.sleep(for: time)
     case .startTwice(let name):
       try await startTwice(name)
+    case .fillDisk(let name, let time):
+      let flag = way.plan.file("disk-full-\(name)")
+      try Data().write(to: URL(filePath: flag))
+      defer { try? FileManager.default.removeItem(atPath: flag) }
+      try await Task.sleep(for: time)
+    case .stepClock(let shift, let time):
+      try setClock(shift)
+      try await Task.sleep(for: time)
+      try setClock(0)
     }
   }
 
@@ -67,8 +90,7 @@ final class FaultInjector: Sendable {
   /// Exchanges the process for one that dies inside a step; if it does not get there, it is killed.
   private func crash(_ name: String, at point: String) async throws {
     try await way.end(name, by: SIGKILL)
-    let library = "\(way.plan.places.executables)/libCrashPoints.so"
-    try await way.launch(name, with: ["LD_PRELOAD": library, "CRASH_POINT": point])
+    try await way.launch(name, with: ["CRASH_POINT": point])
     let deadline = Deadline.after(.seconds(8))
     while way.child(name)?.ending.current == nil && !deadline.hasPassed {
       try await Task.sleep(for: .milliseconds(10))
@@ -79,8 +101,15 @@ final class FaultInjector: Sendable {
         description: "\(name) ended with \(ending) on its way to \(point):\n"
           + way.lastLines(of: name, 30))
     }
+    if !deadline.hasPassed { diedInStep.add(1, ordering: .relaxed) }
     note(deadline.hasPassed ? "  it did not get there" : "  it died there")
     try await way.launch(name)
+  }
+
+  /// The file that all services read; the simulator, which writes it, keeps its own time meanwhile.
+  private func setClock(_ shift: Int64) throws {
+    try Data("\(shift)\n".utf8).write(
+      to: URL(filePath: way.plan.file("clock")), options: .atomic)
   }
 
   private func note(_ text: String) { told.withLock { $0.append(text) } }

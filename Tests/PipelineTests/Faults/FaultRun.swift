@@ -22,6 +22,8 @@ struct FaultRun: Sendable {
     var customers = 0
     var orders = 0
     var faults: [String] = []
+    /// How many processes died inside the step that was chosen.
+    var deathsInSteps = 0
     var events = 0
   }
 
@@ -45,12 +47,11 @@ struct FaultRun: Sendable {
   /// - Throws: `Failure` with the seed and the first broken law.
   func run() async throws -> Outcome {
     // The settings of the simulator keep enough notifications to deliver again what nobody took.
-    let way = try await Way.start(extra: { _ in
-      [
-        "app-store-simulator": [
-          "SIMULATOR_NOTIFICATION_LANES": "4", "SIMULATOR_NOTIFICATION_HISTORY": "10000",
-        ]
+    let way = try await Way.start(extra: { plan in
+      let simulator = [
+        "SIMULATOR_NOTIFICATION_LANES": "4", "SIMULATOR_NOTIFICATION_HISTORY": "10000",
       ]
+      return FaultInjector.settings(of: plan).merging(["app-store-simulator": simulator]) { $1 }
     })
     let injector = FaultInjector(way)
     do {
@@ -59,7 +60,7 @@ struct FaultRun: Sendable {
       try await settle(load, injector)
       let outcome = Outcome(
         customers: load.counts.customers, orders: load.counts.orders, faults: injector.history,
-        events: way.journal.count)
+        deathsInSteps: injector.deathsInSteps, events: way.journal.count)
       let complaints = await way.stop()
       guard complaints.isEmpty else { throw NotInTime(description: complaints.joined()) }
       return outcome

@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
-#include "CrashPoints.h"
+#include "FaultInjection.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,4 +77,56 @@ __attribute__((visibility("default"))) void *rd_kafka_produceva(
   void *fault = real_produce(client, fields, count);
   pass("after-produce");
   return fault;
+}
+
+// Whether the disk is full for a file: it is one of SQLite's, and the file that says so is there.
+static int is_full_for(int descriptor) {
+  static const char *flag;
+  static int is_asked;
+  if (!is_asked) {
+    flag = getenv("DISK_FULL_FILE");
+    is_asked = 1;
+  }
+  if (!flag || access(flag, F_OK) != 0) return 0;
+  char link[64];
+  char path[1024];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length <= 0) return 0;
+  path[length] = 0;
+  return strstr(path, ".sqlite") != NULL;
+}
+
+__attribute__((visibility("default"))) ssize_t write(int descriptor, const void *bytes, size_t size) {
+  static ssize_t (*real_write)(int, const void *, size_t);
+  if (!real_write) real_write = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+  if (is_full_for(descriptor)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return real_write(descriptor, bytes, size);
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite(
+    int descriptor, const void *bytes, size_t size, off_t offset) {
+  static ssize_t (*real_write)(int, const void *, size_t, off_t);
+  if (!real_write)
+    real_write = (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
+  if (is_full_for(descriptor)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return real_write(descriptor, bytes, size, offset);
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite64(
+    int descriptor, const void *bytes, size_t size, off64_t offset) {
+  static ssize_t (*real_write)(int, const void *, size_t, off64_t);
+  if (!real_write)
+    real_write = (ssize_t(*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
+  if (is_full_for(descriptor)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return real_write(descriptor, bytes, size, offset);
 }
