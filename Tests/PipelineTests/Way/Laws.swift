@@ -42,8 +42,7 @@ struct Laws {
 
   func findings(lettersAllowed: Int = 0) -> [BrokenLaw] {
     deadLetters(allowed: lettersAllowed) + headers() + repeats() + orderRevisions()
-      + lineageRevisions()
-      + proofs() + versions() + folds()
+      + lineageRevisions() + proofs() + origins() + versions() + folds()
   }
 
   /// Lines about everything that bears or mentions a subject.
