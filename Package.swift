@@ -47,6 +47,8 @@ let package = Package(
     .executable(name: "entitlement-service", targets: ["entitlement-service"]),
     .executable(name: "app-store-simulator", targets: ["app-store-simulator"]),
     .executable(name: "purser", targets: ["purser"]),
+    // Loaded by the fault tests into the executables; see Tests/FaultInjection.
+    .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
   ],
   targets: [
     // C libraries of the distribution. Each is imported by exactly one Swift module.
@@ -112,6 +114,7 @@ let package = Package(
         "AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: settings),
+    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     tests("EventsTests", ["Events"]),
     tests("CatalogTests", ["Catalog"]),
     tests("ServiceRuntimeTests", ["ServiceRuntime"]),

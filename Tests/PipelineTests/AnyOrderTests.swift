@@ -93,7 +93,8 @@ extension WholeWay {
       #expect(try await way.owned("old-news").active.isEmpty)
     }
 
-    @Test func `a purchase whose token nobody knows is a provisional customer's, then its prover's`()
+    @Test
+    func `a purchase whose token nobody knows is a provisional customer's, then its prover's`()
       async throws
     {
       let way = try way

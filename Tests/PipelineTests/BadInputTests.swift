@@ -111,7 +111,8 @@ extension WholeWay {
       _ = try await way.quiet()
       let before = try await way.contents()
       let type = isGenuine ? "app-not-configured" : "notification-rejected"
-      let series = "notifications_total{result=\"\(isGenuine ? "not-configured" : forgery.reason)\"}"
+      let series =
+        "notifications_total{result=\"\(isGenuine ? "not-configured" : forgery.reason)\"}"
       let counted = try await way.metric("verify-service", series)
       let answer = try await way.send(
         "POST", "verify-service", "/v1/notifications",

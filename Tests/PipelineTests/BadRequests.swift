@@ -98,7 +98,8 @@ struct BadRequest: Sendable, CustomTestStringConvertible {
     proof("a proof that is an id", #"{"signedTransaction":"2000000000"}"#, 422, "malformed-proof"),
     proof("a proof that is a receipt", #"{"signedTransaction":"MIIT"}"#, 422, "malformed-proof"),
     proof("a proof of two parts", #"{"signedTransaction":"e30.e30"}"#, 422, "malformed-proof"),
-    proof("a proof of odd letters", #"{"signedTransaction":"e30.e3!.e30"}"#, 422, "malformed-proof"),
+    proof(
+      "a proof of odd letters", #"{"signedTransaction":"e30.e3!.e30"}"#, 422, "malformed-proof"),
     proof(
       "a proof of 200 KB",
       #"{"signedTransaction":"e30.e30."# + String(repeating: "a", count: 200 * 1024) + #""}"#, 422,
@@ -110,7 +111,8 @@ struct BadRequest: Sendable, CustomTestStringConvertible {
     notification("a notification that is not JSON", "signedPayload", 400, "invalid-json"),
     notification("a notification without payload", "{}", 400, "invalid-field"),
     notification("a payload that is a number", #"{"signedPayload":1}"#, 400, "invalid-field"),
-    notification("a payload that is no JWS", #"{"signedPayload":"a.b"}"#, 400, "notification-rejected"),
+    notification(
+      "a payload that is no JWS", #"{"signedPayload":"a.b"}"#, 400, "notification-rejected"),
     notification(
       "a payload that says nothing", #"{"signedPayload":"e30.e30.e30"}"#, 400,
       "notification-rejected"),

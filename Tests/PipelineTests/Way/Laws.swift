@@ -41,8 +41,8 @@ struct Laws {
   }
 
   func findings(lettersAllowed: Int = 0) -> [BrokenLaw] {
-    deadLetters(allowed: lettersAllowed) + headers() + repeats() + orderRevisions() + lineageRevisions()
-      + proofs() + versions() + folds()
+    deadLetters(allowed: lettersAllowed) + headers() + repeats() + orderRevisions()
+      + lineageRevisions() + proofs() + origins() + versions() + folds()
   }
 
   /// Lines about everything that bears or mentions a subject.

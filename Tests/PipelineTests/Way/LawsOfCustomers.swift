@@ -117,7 +117,8 @@ private struct Fold {
       let fitting: EventType =
         !change.entitlement.isActive
         ? .entitlementDeactivated : known == nil ? .entitlementActivated : .entitlementUpdated
-      return type == fitting ? nil : "\(right) at version \(change.version) came as \(type.rawValue)"
+      return type == fitting
+        ? nil : "\(right) at version \(change.version) came as \(type.rawValue)"
     case .balance(let change):
       let unit = "\(change.balance.environment)/\(change.balance.unit)"
       let known = byUnit.updateValue(change.balance, forKey: unit)

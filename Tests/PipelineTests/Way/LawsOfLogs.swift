@@ -135,9 +135,32 @@ extension Laws {
       guard !good.contains(outcome.outcome) || order?.state == .completed else {
         return BrokenLaw(
           law: law, subject: proof.orderId,
-          finding: "\(outcome.outcome.rawValue), and the order is \(order?.state.rawValue ?? "gone")")
+          finding:
+            "\(outcome.outcome.rawValue), and the order is \(order?.state.rawValue ?? "gone")")
       }
       return nil
     }
+  }
+
+  /// Nothing is decided on what does not stand on a topic: tokens, proofs and facts are there.
+  func origins() -> [BrokenLaw] {
+    let law = "what was decided hangs on what stands on the topics"
+    let tokens = Set(once(TokenIssued.self).map(\.token))
+    let proofs = Set(once(Proof.self).map(\.id))
+    let facts = Set(once(AppStoreFact.self).map(\.hash))
+    let orders = stores.orders.keys.filter { !tokens.contains($0) }.map {
+      BrokenLaw(law: law, subject: $0, finding: "the order's token stands on no topic")
+    }
+    let outcomes = once(ProofOutcome.self).filter { !proofs.contains($0.proofId) }.map {
+      BrokenLaw(law: law, subject: $0.proofId, finding: "it has an outcome and is on no topic")
+    }
+    let states = once(LineageState.self).filter { state in
+      state.cause.fact.map { !facts.contains($0) } ?? false
+    }.map {
+      BrokenLaw(
+        law: law, subject: $0.lineage.description,
+        finding: "the fact behind revision \($0.revision) is on no topic")
+    }
+    return orders + outcomes + states
   }
 }

@@ -93,15 +93,21 @@ struct StoreContents: Sendable {
   /// Reads all three stores; blocks.
   init(_ path: (String) -> String) throws {
     let orderStore = try Connection(path: path("orders.sqlite"), mode: .readOnly)
-    for order in try orderStore.query("SELECT body FROM orders", map: { row in
-      try EventJSON.decode(Order.self, from: row.blob(0))
-    }) {
+    for order in try orderStore.query(
+      "SELECT body FROM orders",
+      map: { row in
+        try EventJSON.decode(Order.self, from: row.blob(0))
+      })
+    {
       orders[order.id] = order
     }
     let verifyStore = try Connection(path: path("verify.sqlite"), mode: .readOnly)
-    for state in try verifyStore.query("SELECT state FROM lineages", map: { row in
-      try EventJSON.decode(LineageState.self, from: row.blob(0))
-    }) {
+    for state in try verifyStore.query(
+      "SELECT state FROM lineages",
+      map: { row in
+        try EventJSON.decode(LineageState.self, from: row.blob(0))
+      })
+    {
       lineages[state.lineage.description] = state
     }
     let store = try Connection(path: path("entitlement.sqlite"), mode: .readOnly)

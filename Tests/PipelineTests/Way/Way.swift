@@ -80,9 +80,11 @@ final class Way: Sendable {
     return program
   }
 
-  /// Starts a process; returns when it is executed.
-  func launch(_ name: String) async throws {
-    let program = try program(name)
+  /// Starts a process, with more settings if there are any; returns when it is executed.
+  func launch(_ name: String, with more: [String: String] = [:]) async throws {
+    var started = try program(name)
+    started.environment.merge(more) { $1 }
+    let program = started
     let child = try await offPool { try ChildProcess(program) }
     children.withLock { $0[name] = child }
   }

@@ -140,7 +140,8 @@ extension Way {
   private func escaped(_ text: String) -> String {
     text.utf8.map { byte in
       let isPlain = byte == 0x2D || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
-      return isPlain ? String(UnicodeScalar(byte)) : "%" + String(0x100 + Int(byte), radix: 16).dropFirst()
+      return isPlain
+        ? String(UnicodeScalar(byte)) : "%" + String(0x100 + Int(byte), radix: 16).dropFirst()
     }.joined()
   }
 }

@@ -29,6 +29,11 @@ extension Trait where Self == WayTrait {
   /// A stack of the suite's own.
   static var ownWay: WayTrait { WayTrait() }
 
+  /// A stack whose services can be made to fail.
+  static var wayWithFaults: WayTrait {
+    WayTrait(extra: { plan in FaultInjector.settings(of: plan) })
+  }
+
   /// A stack whose services know keys of less than all scopes too.
   static var wayWithKeys: WayTrait {
     WayTrait(extra: { plan in
