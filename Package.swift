@@ -141,6 +141,13 @@ let package = Package(
         "ServiceRuntime",
       ]),
     tests("PurserTests", ["purser", "Events", "Kafka", "Pipeline", "Processes", "ServiceRuntime"]),
+    // The documents held against the code.
+    tests(
+      "DocumentTests",
+      [
+        "order-service", "verify-service", "entitlement-service", "purser", "AppStore", "Catalog",
+        "Events", "HTTPServer", "ServiceRuntime",
+      ]),
     tests(
       "PipelineTests",
       [
