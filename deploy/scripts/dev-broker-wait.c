@@ -1,0 +1,133 @@
+// Lets the development broker wait, as Kafka does, when a Fetch finds nothing.
+//
+// noida-db 0.2.3 ignores `max_wait_ms` and answers an empty Fetch at once; so every idle consumer asks
+// several thousand times a second and keeps a core busy on both sides. Loaded into the broker with
+// LD_PRELOAD, this holds back a Fetch that asks for the same partitions at the same positions as the one
+// before on that connection, until a request was answered that may have written something, or until its
+// `max_wait_ms` is over. The answer to such a Fetch could only have been the same empty one.
+//
+// The broker serves each connection by a thread of its own with blocking `recv` and `send`; one `recv`
+// brings a whole request of a consumer. Whatever does not look like that is passed on untouched.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/// Kinds of requests (Kafka protocol guide, API keys).
+enum {
+    FETCH = 1,
+    LIST_OFFSETS = 2,
+    METADATA = 3,
+    OFFSET_COMMIT = 8,
+    OFFSET_FETCH = 9,
+    HEARTBEAT = 12,
+    API_VERSIONS = 18,
+};
+
+/// Grows with every answer to a request that may have written records or made them visible.
+static _Atomic uint32_t writes;
+
+static _Thread_local struct {
+    int16_t key;
+    uint32_t seen;
+    uint64_t fetch;
+} last = {.key = -1};
+
+static uint32_t number(const unsigned char *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static uint64_t hash(uint64_t seed, const unsigned char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) seed = (seed ^ bytes[i]) * 0x100000001b3;
+    return seed ^ seed >> 29;
+}
+
+/// What a Fetch of version 4 to 11 asks for, whatever the order of its partitions; 0 if it cannot be
+/// read. `wait` gets its `max_wait_ms`.
+///
+/// Kafka protocol guide, Fetch Request: replica, max_wait_ms, min_bytes, max_bytes, isolation; from 7 on
+/// a session of two numbers; topics with partitions of index, (9) epoch, offset, (5) log start, size.
+static uint64_t asked(const unsigned char *request, size_t length, uint32_t *wait) {
+    int version = request[6] << 8 | request[7];
+    int16_t client = (int16_t)(request[12] << 8 | request[13]);
+    size_t at = 14 + (client > 0 ? (size_t)client : 0);
+    size_t fixed = version >= 7 ? 25 : 17;
+    size_t entry = (size_t)(4 + (version >= 9 ? 4 : 0) + 8 + (version >= 5 ? 8 : 0) + 4);
+    if (version < 4 || version > 11 || at + fixed + 4 > length) return 0;
+    *wait = number(request + at + 4);
+    uint64_t sum = hash(14695981039346656037u, request + at, fixed);
+    at += fixed;
+    uint32_t topics = number(request + at);
+    at += 4;
+    while (topics-- > 0) {
+        if (at + 2 > length) return 0;
+        const unsigned char *name = request + at;
+        size_t size = 2 + (size_t)(name[0] << 8 | name[1]);
+        if (at + size + 4 > length) return 0;
+        uint64_t topic = hash(14695981039346656037u, name, size);
+        at += size;
+        uint32_t partitions = number(request + at);
+        at += 4;
+        while (partitions-- > 0) {
+            if (at + entry > length) return 0;
+            sum += hash(topic, request + at, entry);
+            at += entry;
+        }
+    }
+    return sum ? sum : 1;
+}
+
+static void wait_for_write(uint32_t seen, uint32_t milliseconds) {
+    struct timespec until, now;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += milliseconds / 1000;
+    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    while (atomic_load(&writes) == seen) {
+        syscall(SYS_futex, &writes, FUTEX_WAIT_BITSET_PRIVATE, seen, &until, NULL,
+                FUTEX_BITSET_MATCH_ANY);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec > until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec))
+            return;
+    }
+}
+
+ssize_t recv(int socket, void *buffer, size_t size, int flags) {
+    static ssize_t (*real)(int, void *, size_t, int);
+    if (!real) real = (ssize_t(*)(int, void *, size_t, int))dlsym(RTLD_NEXT, "recv");
+    ssize_t length = real(socket, buffer, size, flags);
+    const unsigned char *request = buffer;
+    last.key = -1;
+    if (length < 14 || (flags & MSG_PEEK) || number(request) + 4 != (uint32_t)length) return length;
+    last.key = (int16_t)(request[4] << 8 | request[5]);
+    if (last.key != FETCH) return length;
+    uint32_t most = 0;
+    uint64_t fetch = asked(request, (size_t)length, &most);
+    if (fetch && fetch == last.fetch) wait_for_write(last.seen, most < 30000 ? most : 30000);
+    last.fetch = fetch;
+    last.seen = atomic_load(&writes);
+    return length;
+}
+
+/// Requests that only read or ask: their answers wake nobody.
+static int only_reads(int16_t key) {
+    return key == FETCH || key == LIST_OFFSETS || key == METADATA || key == OFFSET_COMMIT ||
+           key == OFFSET_FETCH || key == HEARTBEAT || key == API_VERSIONS;
+}
+
+ssize_t send(int socket, const void *buffer, size_t size, int flags) {
+    static ssize_t (*real)(int, const void *, size_t, int);
+    if (!real) real = (ssize_t(*)(int, const void *, size_t, int))dlsym(RTLD_NEXT, "send");
+    // Before the answer leaves, as whoever reads it may ask at once.
+    if (!only_reads(last.key)) {
+        atomic_fetch_add(&writes, 1);
+        syscall(SYS_futex, &writes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    }
+    return real(socket, buffer, size, flags);
+}
