@@ -6,10 +6,14 @@ import Testing
   private static let spans = Set(Document.architecture.spans.map(\.text))
 
   @Test func `it lists every thread that the code starts`() {
-    let rows = Document.rows(Document.architecture.section("## Threads")).map { $0.cells[0].unquoted }
+    let rows = Document.rows(Document.architecture.section("## Threads")).map {
+      $0.cells[0].unquoted
+    }
     // Names are built of a constant beginning and a number, or given by the part itself.
     let literal = Repository.literals(after: "DedicatedThread(name: ")
-      .map { $0.split(separator: "\\", omittingEmptySubsequences: false).first.map(String.init) ?? "" }
+      .map {
+        $0.split(separator: "\\", omittingEmptySubsequences: false).first.map(String.init) ?? ""
+      }
       .filter { !$0.isEmpty }
     #expect(literal.count > 6)
     let own = ["kafka-in", "relay", "timers", "http-client-"]
@@ -51,7 +55,9 @@ import Testing
     let folders = Set(
       Repository.code.map { path in path.split(separator: "/").dropLast().joined(separator: "/") }
     ).filter { !$0.hasPrefix("Shared/CLibraries") }
-    let map = Document.rows(Document.architecture.section("## File map")).map { $0.cells[0].unquoted }
+    let map = Document.rows(Document.architecture.section("## File map")).map {
+      $0.cells[0].unquoted
+    }
     #expect(folders.count > 20)
     for folder in folders.sorted() {
       #expect(map.contains("\(folder)/"), "the file map lacks \(folder)/")
@@ -77,10 +83,15 @@ import Testing
           ?? manifest.firstRange(of: "service(\n      \"\(name)\"")
           ?? manifest.firstRange(of: "service(\"\(name)\""))
       let call = manifest[range.upperBound...].prefix { $0 != ")" }
-      let wanted = Set(Repository.quoted(in: String(call)).filter { !$0.hasPrefix("C") || $0 == "Catalog" || $0 == "Cryptography" })
+      let wanted = Set(
+        Repository.quoted(in: String(call)).filter {
+          !$0.hasPrefix("C") || $0 == "Catalog" || $0 == "Cryptography"
+        })
       let said = Set(
         row.cells[2].split(separator: "`").map(String.init)
-          .filter { $0.first?.isLetter == true && $0.first?.isUppercase == true && !$0.contains(" ") })
+          .filter {
+            $0.first?.isLetter == true && $0.first?.isUppercase == true && !$0.contains(" ")
+          })
       #expect(said == wanted, "imports of \(name)")
     }
   }
