@@ -133,7 +133,11 @@ let package = Package(
     tests(
       "VerifyServiceTests",
       ["verify-service", "Events", "AppStore", "Catalog", "Kafka", "ServiceRuntime"]),
-    tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
+    tests(
+      "EntitlementServiceTests",
+      [
+        "entitlement-service", "Events", "Catalog", "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+      ]),
     tests(
       "SimulatorTests",
       [
