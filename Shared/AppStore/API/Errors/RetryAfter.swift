@@ -1,8 +1,8 @@
 /// The header `Retry-After`: Apple means UNIX milliseconds, others seconds or a date (RFC 9110).
 enum RetryAfter {
-  /// Numbers from here on are UNIX milliseconds (year 1973), smaller ones
+  /// Numbers from here on are UNIX milliseconds (year 1973).
   private static let leastMilliseconds: Int64 = 100_000_000_000
-  /// from here on are UNIX seconds (year 2001), and those below are seconds to wait.
+  /// Smaller numbers from here on are UNIX seconds (year 2001), and those below seconds to wait.
   private static let leastSeconds: Int64 = 1_000_000_000
   /// Nothing waits longer, in milliseconds: what says more is wrong.
   private static let longest: Int64 = 86_400_000

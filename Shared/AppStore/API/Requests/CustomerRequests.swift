@@ -40,7 +40,9 @@ extension APIRequest where Answer == AppTransactionInfoAnswer {
 }
 
 extension APIRequest where Answer == StatusesAnswer {
-  /// Get All Subscription Statuses; takes any id of the customer. No status means all.
+  /// Get All Subscription Statuses; takes any id of the customer.
+  ///
+  /// - Parameter statuses: The states that are asked for; empty for all.
   public static func subscriptionStatuses(
     _ anyId: String, in statuses: [SubscriptionStatus] = []
   ) throws(APIError) -> Self {
