@@ -115,6 +115,19 @@ struct APILookupTests {
     #expect(lookup.remembered(for: "1") == nil)
   }
 
+  @Test func `a client's word and signed data decide the order, not the answer`() async throws {
+    let hosts = Hosts(production: Self.found, sandbox: Self.unknown)
+    let lookup = try lookup(hosts)
+    #expect(try await lookup.find("1", hint: .sandbox).environment == .production)
+    #expect(hosts.takeAsked() == ["sandbox", "production"])
+    // What was found weighs more than what is said.
+    #expect(try await lookup.find("1", hint: .sandbox).environment == .production)
+    #expect(try await lookup.find("2", hint: .xcode).environment == .production)
+    #expect(hosts.takeAsked() == ["production", "production"])
+    lookup.remember(.sandbox, for: "3")
+    #expect(lookup.remembered(for: "3")?.environment == .sandbox)
+  }
+
   @Test func `what is remembered is bounded, and what is used stays`() {
     let memory = RecentMemory<Int, Int>(limit: 100)
     for number in 0..<10_000 {

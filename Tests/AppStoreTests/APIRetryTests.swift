@@ -1,4 +1,5 @@
 import HTTPClient
+import Synchronization
 import Testing
 
 @testable import AppStore
@@ -88,6 +89,38 @@ struct APIRetryTests {
     #expect(pause(1, 1) == .milliseconds(250) && pause(3, 1) == .seconds(1))
     #expect(pause(6, 1) == .seconds(8) && pause(99, 1) == .seconds(8))
     #expect(pause(100, 1) == nil)
+  }
+
+  @Test func `no try begins after the time for all`() async throws {
+    var world = try APIWorld(
+      ScriptedApple(.refusal(4_290_000, retryAfter: "25")), clock: APIClock(random: 0))
+    world.context.retry.attempts = 100
+    world.context.limiter = APILimiter(longestWait: .seconds(30), timing: world.clock.timing)
+    #expect(try await ask(world)?.code == .rateLimitExceeded)
+    #expect(world.apple.asked.count == 3 && world.clock.now() - APIClock.start <= 60_000)
+  }
+
+  @Test func `every try is told, with what comes next`() async throws {
+    let tries = Mutex<[APITry]>([])
+    var world = try APIWorld(ScriptedApple(.refusal(5_000_001), good))
+    world.context.observe = { told in tries.withLock { $0.append(told) } }
+    #expect(try await ask(world) == nil)
+    let told = tries.withLock { $0 }
+    #expect(
+      told.map(\.number) == [1, 2] && told.map(\.endpoint) == [.transactionInfo, .transactionInfo])
+    #expect(told.map(\.failure?.code) == [.generalInternalRetryable, nil])
+    #expect(told.map(\.pause) == [.milliseconds(125), nil])
+  }
+
+  @Test func `access is checked without needing a transaction`() async throws {
+    for answer in [good, .refusal(4_040_010), .refusal(4_000_006)] {
+      let client = try APIWorld(ScriptedApple(answer)).client()
+      #expect(await apiError { () throws(APIError) in try await client.checkAccess() } == nil)
+    }
+    for answer in [HTTPResponse(status: 401), .refusal(4_000_002), .refusal(4_040_003)] {
+      let client = try APIWorld(ScriptedApple(answer)).client()
+      #expect(await apiError { () throws(APIError) in try await client.checkAccess() } != nil)
+    }
   }
 
   @Test func `a cancelled task ends its pauses`() async throws {

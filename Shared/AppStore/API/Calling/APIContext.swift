@@ -16,6 +16,8 @@ public struct APIContext: Sendable {
   public var timeout: Duration = .seconds(30)
   /// How this program names itself.
   public var userAgent = "purser"
+  /// Told of every try, for metrics and logs; must return at once.
+  public var observe: @Sendable (APITry) -> Void = { _ in }
   /// Time and chance.
   public let timing: APITiming
   let tokens: BearerTokens

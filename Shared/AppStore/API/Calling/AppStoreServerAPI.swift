@@ -32,20 +32,29 @@ public struct AppStoreServerAPI: Sendable {
   public func answer<Answer>(
     to request: APIRequest<Answer>
   ) async throws(APIError) -> Answer {
+    let uptime = context.timing.uptime
+    let start = uptime()
     var tries = 0
     while true {
       tries += 1
+      let began = uptime()
       let failure: APIError
       do {
-        return try await once(request)
+        let answer = try await once(request)
+        tell(request.endpoint, tries, uptime() - began, nil, pause: nil)
+        return answer
       } catch {
         failure = error.at(request.endpoint, environment)
       }
       // The limiter has waited as long as it may: its refusal goes to the caller at once.
-      guard failure.kind != .limited,
-        let pause = context.retry.pause(
-          after: failure, tries: tries, random: context.timing.random())
-      else { throw failure }
+      let pause =
+        failure.kind == .limited
+        ? nil
+        : context.retry.pause(
+          after: failure, tries: tries, elapsed: uptime() - start,
+          random: context.timing.random())
+      tell(request.endpoint, tries, uptime() - began, failure, pause: pause)
+      guard let pause else { throw failure }
       do {
         try await context.timing.sleep(pause)
       } catch {
@@ -53,6 +62,30 @@ public struct AppStoreServerAPI: Sendable {
           .at(request.endpoint, environment)
       }
     }
+  }
+
+  /// Finds out whether Apple accepts the key for this app, by asking for a transaction that cannot
+  /// be.
+  ///
+  /// - Throws: `APIError`, `unauthorized` above all, with its advice.
+  public func checkAccess() async throws(APIError) {
+    do {
+      _ = try await answer(to: .transactionInfo("1"))
+    } catch {
+      guard error.code == .transactionIdNotFound || error.code == .invalidTransactionId else {
+        throw error
+      }
+    }
+  }
+
+  private func tell(
+    _ endpoint: APIEndpoint, _ number: Int, _ time: Duration, _ failure: APIError?,
+    pause: Duration?
+  ) {
+    context.observe(
+      APITry(
+        bundleId: bundleId, environment: environment, endpoint: endpoint, number: number,
+        time: time, failure: failure, pause: pause))
   }
 
   private func once<Answer>(_ request: APIRequest<Answer>) async throws(APIError) -> Answer {

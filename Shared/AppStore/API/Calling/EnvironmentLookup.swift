@@ -27,11 +27,14 @@ public final class EnvironmentLookup: Sendable {
 
   /// The transaction of an id.
   ///
+  /// - Parameter hint: Where the asking client says that it is from; it decides the order only.
   /// - Throws: `APIError` of kind `unknownTransaction` when all answered 4040010; any other error of
   ///   an environment as it is, without asking the next.
-  public func find(_ transactionId: String) async throws(APIError) -> Found {
+  public func find(
+    _ transactionId: String, hint: AppEnvironment? = nil
+  ) async throws(APIError) -> Found {
     var asked: [AppEnvironment] = []
-    for client in order(for: transactionId) {
+    for client in order(for: transactionId, hint) {
       do {
         let answer = try await client.answer(to: .transactionInfo(transactionId))
         remembered.set(client.environment, for: transactionId)
@@ -49,14 +52,19 @@ public final class EnvironmentLookup: Sendable {
       message: "the transaction id is unknown: asked \(names)\(others)")
   }
 
+  /// Remembers what signed data said about an id.
+  public func remember(_ environment: AppEnvironment, for transactionId: String) {
+    remembered.set(environment, for: transactionId)
+  }
+
   /// The client of the environment where an id was found before; nil if it is not remembered.
   public func remembered(for transactionId: String) -> AppStoreServerAPI? {
     remembered[transactionId].flatMap { known in clients.first { $0.environment == known } }
   }
 
-  /// What was found before is asked first, as an answer from there cannot be wrong.
-  private func order(for transactionId: String) -> [AppStoreServerAPI] {
-    guard let known = remembered[transactionId] else { return clients }
+  /// Where it was found before, or where it is said to be from, is asked first.
+  private func order(for transactionId: String, _ hint: AppEnvironment?) -> [AppStoreServerAPI] {
+    guard let known = remembered[transactionId] ?? hint else { return clients }
     return clients.filter { $0.environment == known } + clients.filter { $0.environment != known }
   }
 }
