@@ -23,7 +23,7 @@ public struct SentNotification: Payload, Equatable {
   /// The notification as JWS.
   public var signedPayload: String?
   /// At most six.
-  public var sendAttempts: [SendAttempt] = []
+  public var sendAttempts: [NotificationSendAttempt] = []
 
   /// An empty entry, to be filled in.
   public init() {}
@@ -39,11 +39,11 @@ public struct SentNotification: Payload, Equatable {
 public typealias TestNotificationStatusAnswer = SentNotification
 
 /// One attempt of Apple to deliver a notification.
-public struct SendAttempt: Payload, Equatable {
+public struct NotificationSendAttempt: Payload, Equatable {
   /// When, UNIX milliseconds.
   public var attemptDate: Int64?
   /// How it ended.
-  public var sendAttemptResult: SendAttemptResult?
+  public var sendAttemptResult: NotificationSendResult?
 
   /// An empty attempt, to be filled in.
   public init() {}
@@ -70,7 +70,7 @@ public struct TestNotificationAnswer: Payload, Equatable {
 }
 
 /// How an attempt of Apple to deliver a notification ended.
-public struct SendAttemptResult: OpenVocabulary {
+public struct NotificationSendResult: OpenVocabulary {
   /// The value as received.
   public let rawValue: String
 
@@ -78,26 +78,26 @@ public struct SendAttemptResult: OpenVocabulary {
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// `SUCCESS`.
-  public static let success = SendAttemptResult(rawValue: "SUCCESS")
+  public static let success = NotificationSendResult(rawValue: "SUCCESS")
   /// `TIMED_OUT`.
-  public static let timedOut = SendAttemptResult(rawValue: "TIMED_OUT")
+  public static let timedOut = NotificationSendResult(rawValue: "TIMED_OUT")
   /// `TLS_ISSUE`; older: `SSL_ISSUE`.
-  public static let tlsIssue = SendAttemptResult(rawValue: "TLS_ISSUE")
+  public static let tlsIssue = NotificationSendResult(rawValue: "TLS_ISSUE")
   /// `CIRCULAR_REDIRECT`.
-  public static let circularRedirect = SendAttemptResult(rawValue: "CIRCULAR_REDIRECT")
+  public static let circularRedirect = NotificationSendResult(rawValue: "CIRCULAR_REDIRECT")
   /// `NO_RESPONSE`.
-  public static let noResponse = SendAttemptResult(rawValue: "NO_RESPONSE")
+  public static let noResponse = NotificationSendResult(rawValue: "NO_RESPONSE")
   /// `SOCKET_ISSUE`.
-  public static let socketIssue = SendAttemptResult(rawValue: "SOCKET_ISSUE")
+  public static let socketIssue = NotificationSendResult(rawValue: "SOCKET_ISSUE")
   /// `UNSUPPORTED_CHARSET`.
-  public static let unsupportedCharset = SendAttemptResult(rawValue: "UNSUPPORTED_CHARSET")
+  public static let unsupportedCharset = NotificationSendResult(rawValue: "UNSUPPORTED_CHARSET")
   /// `INVALID_RESPONSE`.
-  public static let invalidResponse = SendAttemptResult(rawValue: "INVALID_RESPONSE")
+  public static let invalidResponse = NotificationSendResult(rawValue: "INVALID_RESPONSE")
   /// `PREMATURE_CLOSE`.
-  public static let prematureClose = SendAttemptResult(rawValue: "PREMATURE_CLOSE")
+  public static let prematureClose = NotificationSendResult(rawValue: "PREMATURE_CLOSE")
   /// `UNSUCCESSFUL_HTTP_RESPONSE_CODE`.
-  public static let unsuccessfulStatus = SendAttemptResult(
+  public static let unsuccessfulStatus = NotificationSendResult(
     rawValue: "UNSUCCESSFUL_HTTP_RESPONSE_CODE")
   /// `OTHER`.
-  public static let other = SendAttemptResult(rawValue: "OTHER")
+  public static let other = NotificationSendResult(rawValue: "OTHER")
 }
