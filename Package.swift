@@ -123,7 +123,9 @@ let package = Package(
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "Cryptography", "ServiceRuntime"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
-    tests("AppStoreTests", ["AppStore", "Cryptography"]),
+    tests(
+      "AppStoreTests",
+      ["AppStore", "Cryptography", "HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests(
       "PipelineModuleTests",
       ["Pipeline", "Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
