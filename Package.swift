@@ -131,7 +131,10 @@ let package = Package(
       ["Pipeline", "Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
     tests(
       "OrderServiceTests",
-      ["order-service", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka"]),
+      [
+        "order-service", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "SQLite", "ServiceRuntime",
+      ]),
     tests(
       "VerifyServiceTests",
       ["verify-service", "Events", "AppStore", "Catalog", "Kafka", "ServiceRuntime"]),

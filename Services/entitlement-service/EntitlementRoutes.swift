@@ -42,6 +42,11 @@ struct EntitlementRoutes: Sendable {
     let customer = request.parameter("customer")
     try check(customer)
     let environment = request.queryValue("environment")
+    if let environment, !["Production", "Sandbox", "Xcode"].contains(environment) {
+      throw Problem(
+        status: 400, type: "unknown-environment", title: "Unknown environment",
+        detail: "environment is '\(environment.prefix(40))'; give Production, Sandbox or Xcode.")
+    }
     let (version, elements) = try await store.readers.read { reader in
       (
         try reader.first("SELECT version FROM customers WHERE customer = ?", customer) {

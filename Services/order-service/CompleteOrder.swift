@@ -43,7 +43,8 @@ struct CompleteOrder: RecordHandler {
         order,
         Purchase(
           transactionId: outcome.transactionId, lineage: outcome.lineage,
-          productId: outcome.productId, quantity: outcome.quantity),
+          productId: outcome.productId, quantity: outcome.quantity,
+          token: outcome.appAccountToken, isRevoked: outcome.revocationDate != nil),
         cause: "proof-outcome", change)
     default:
       // A refused proof says nothing about an order that a valid one has completed.
@@ -65,13 +66,14 @@ struct CompleteOrder: RecordHandler {
     for transaction in state.transactions {
       guard let token = transaction.appAccountToken, checked.insert(token).inserted,
         let order = try OrderStore.order(change.transaction, token),
-        order.customer == state.customer, order.state != .completed
+        Customer.isSame(order.customer, state.customer), order.state != .completed
       else { continue }
       try complete(
         order,
         Purchase(
           transactionId: transaction.transactionId, lineage: state.lineage.description,
-          productId: transaction.productId, quantity: transaction.quantity),
+          productId: transaction.productId, quantity: transaction.quantity, token: token,
+          isRevoked: transaction.revocationDate != nil),
         cause: "transaction-seen", change)
       let waiters = waiters
       change.transaction.afterCommit(key: token) { waiters.notify(token) }
@@ -83,6 +85,8 @@ struct CompleteOrder: RecordHandler {
     let lineage: String?
     let productId: String?
     let quantity: Int64?
+    let token: String?
+    let isRevoked: Bool
   }
 
   private func complete(_ order: Order, _ purchase: Purchase, cause: String, _ change: Change)
@@ -93,12 +97,25 @@ struct CompleteOrder: RecordHandler {
     order.transactionId = purchase.transactionId
     order.lineage = purchase.lineage
     order.rejection = nil
-    order.mismatched =
-      purchase.productId.map { $0 != order.productId } ?? false
-      || purchase.quantity.map { $0 != order.quantity } ?? false
+    order.mismatched = try isMismatch(purchase, order, change)
     order.move(to: .completed, cause: cause, at: change.now)
     try OrderStore.save(change, order)
     change.count(completed)
     if order.mismatched { change.count(mismatched) }
+  }
+
+  /// Whether the purchase is not what was ordered: another product or quantity, bought for another
+  /// order, the purchase of another order already, or taken back.
+  private func isMismatch(_ purchase: Purchase, _ order: Order, _ change: Change) throws -> Bool {
+    if purchase.productId.map({ $0 != order.productId }) ?? false { return true }
+    if purchase.quantity.map({ $0 != order.quantity }) ?? false { return true }
+    if purchase.isRevoked { return true }
+    if let token = purchase.token, token != order.id,
+      try OrderStore.order(change.transaction, token) != nil
+    {
+      return true
+    }
+    guard let id = purchase.transactionId else { return false }
+    return try OrderStore.hasCompletedAnother(change.transaction, id, than: order.id)
   }
 }

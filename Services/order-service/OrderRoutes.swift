@@ -1,3 +1,4 @@
+import Cryptography
 import Events
 import HTTPServer
 import Pipeline
@@ -30,15 +31,25 @@ struct OrderRoutes: Sendable {
 
   /// With `If-None-Match` and `Prefer: wait`, waits until the order moves.
   private func read(_ request: Request) async throws -> Response {
-    let id = request.parameter("id")
-    let ticket = waiters.enter(id)
-    defer { waiters.leave(ticket) }
+    let id = orderId(request)
     var order = try await order(id)
     if request.ifNoneMatch(order.tag), let wait = request.preferredWait(atMost: longestWait) {
-      _ = await waiters.wait(ticket, atMost: wait)
+      let ticket = waiters.enter(id, group: order.customer)
+      defer { waiters.leave(ticket) }
+      // It may have moved before the place in the line was taken.
       order = try await self.order(id)
+      if request.ifNoneMatch(order.tag) {
+        _ = await waiters.wait(ticket, atMost: wait)
+        order = try await self.order(id)
+      }
     }
     return Response.json(OrderAnswer(order)).tagged(order.tag, for: request)
+  }
+
+  /// The id in the path; Swift's `UUID` writes it in upper case, Purser in lower.
+  private func orderId(_ request: Request) -> String {
+    let id = request.parameter("id")
+    return UUIDs.normalized(id) ?? id
   }
 
   private func order(_ id: String) async throws -> Order {
@@ -51,7 +62,7 @@ struct OrderRoutes: Sendable {
   private func prove(_ request: Request) async throws -> Response {
     let wait = request.preferredWait(atMost: longestWait)
     let result = try await submitProof.run(
-      try request.json(SubmitProof.Input.self), orderId: request.parameter("id"),
+      try request.json(SubmitProof.Input.self), orderId: orderId(request),
       wait: wait ?? .zero, traceparent: request.traceparent)
     let response = try ProofAnswer.response(result)
     return wait.map { response.appliedWait($0) } ?? response
@@ -112,15 +123,21 @@ struct ProofAnswer: Encodable {
     case .rejected?:
       throw Problem(
         status: 422, type: "proof-rejected", title: "The proof was refused",
-        detail: outcome?.detail ?? "The proof is not a genuine purchase of this app.",
+        detail: (outcome?.detail ?? "The proof is not a genuine purchase of this app.")
+          + " Nothing was recorded: do not call finish().",
         members: [
           "reason": .string(outcome?.reason ?? "rejected"), "proofId": .string(result.proofId),
+          "finish": false, "orderState": .string(result.order.state.rawValue),
         ])
     case .belongsToAnother?:
       throw Problem(
         status: 409, type: "belongs-to-another", title: "The purchase belongs to another customer",
-        detail: outcome?.detail ?? "The purchase belongs to another customer.",
-        members: ["proofId": .string(result.proofId)])
+        detail: (outcome?.detail ?? "The purchase belongs to another customer.")
+          + " It is recorded for its owner, so the app may call finish().",
+        members: [
+          "proofId": .string(result.proofId), "finish": true,
+          "orderState": .string(result.order.state.rawValue),
+        ])
     default:
       let answer = ProofAnswer(
         proofId: result.proofId, outcome: outcome?.outcome, finish: outcome != nil,

@@ -13,7 +13,8 @@ enum OrderService {
       path: settings.pipeline.storePath, migrations: OrderStore.migrations,
       source: "/purser/order-service", topics: settings.pipeline.topics,
       clock: settings.pipeline.clock, log: log, metrics: metrics)
-    let waiters = Waiters<String>()
+    // Half of the requests that the server takes at once: those who wait never keep out the others.
+    let waiters = Waiters<String>(limit: ServerLimits().requestsInFlight / 2)
     let parts = try PipelineParts(
       service: "order-service", settings: settings.pipeline, store: store,
       inputs: [.transactions: CompleteOrder(waiters: waiters, metrics: metrics)],

@@ -15,10 +15,13 @@ enum OrderStore {
           customer TEXT NOT NULL,
           state TEXT NOT NULL,
           expires_at INTEGER NOT NULL,
+          transaction_id TEXT,
           body BLOB NOT NULL
         ) WITHOUT ROWID;
         CREATE INDEX orders_by_expiry ON orders (expires_at)
           WHERE state IN ('created', 'submitted', 'rejected', 'pending');
+        CREATE INDEX orders_by_transaction ON orders (transaction_id)
+          WHERE transaction_id IS NOT NULL;
         CREATE TABLE proofs (
           id TEXT PRIMARY KEY,
           order_id TEXT NOT NULL,
@@ -50,14 +53,26 @@ enum OrderStore {
     }
   }
 
+  /// Whether a transaction has completed another order already.
+  static func hasCompletedAnother(
+    _ transaction: Transaction, _ transactionId: String, than id: String
+  )
+    throws -> Bool
+  {
+    try transaction.first(
+      "SELECT 1 FROM orders WHERE transaction_id = ? AND id <> ? LIMIT 1", transactionId, id
+    ) { _ in true } ?? false
+  }
+
   /// Writes an order and publishes it: a move and its event are one.
   static func save(_ change: Change, _ order: Order, traceparent: String? = nil) throws {
     try change.transaction.run(
       """
-      INSERT INTO orders (id, customer, state, expires_at, body) VALUES (?, ?, ?, ?, ?)
+      INSERT INTO orders (id, customer, state, expires_at, transaction_id, body)
+      VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at,
-        body = excluded.body
-      """, order.id, order.customer, order.state.rawValue, order.expiresAt,
+        transaction_id = excluded.transaction_id, body = excluded.body
+      """, order.id, order.customer, order.state.rawValue, order.expiresAt, order.transactionId,
       try EventJSON.encode(order))
     try change.publish(
       .orders, key: order.customer, type: .orderChanged, subject: order.id,

@@ -8,6 +8,7 @@ extension Problem {
       case .empty: "customer is empty; give the app's own user id."
       case .tooLong: "customer is longer than \(Customer.maximumBytes) bytes."
       case .controlCharacter: "customer contains a control character."
+      case .dotSegment: "customer is '.' or '..', which cannot stand in the path of a URL."
       case .reserved: "customer begins with '$'; such ids are Purser's own."
       }
     return Problem(
@@ -17,7 +18,7 @@ extension Problem {
   static func unknownOrder(_ id: String) -> Problem {
     Problem(
       status: 404, type: "unknown-order", title: "Unknown order",
-      detail: "There is no order '\(id)'.")
+      detail: "There is no order '\(id.prefix(100))'.")
   }
 
   static let idempotencyKeyReused = Problem(

@@ -22,12 +22,14 @@ struct Settings: Sendable {
     let path = reader.text(
       "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
     http = HTTPSettings(&reader, prefix: "ORDER", port: 8081)
-    pipeline = PipelineSettings(&reader, prefix: "ORDER", store: "orders.sqlite")
+    var pipeline = PipelineSettings(&reader, prefix: "ORDER", store: "orders.sqlite")
     longestWait = reader.seconds(
       "ORDER_LONGEST_WAIT", default: 30, in: 0...30, "the longest Prefer: wait that is kept")
     partitions = reader.integer(
       "PURSER_PARTITIONS", default: 12, in: 1...1024,
       "how many partitions the topics were made with")
+    pipeline.partitions = partitions
+    self.pipeline = pipeline
     var catalogs: [String: Catalog] = [:]
     do {
       apps = try Apps.load(path: path)

@@ -21,7 +21,7 @@ struct Shop: Sendable {
     guard let app = apps.app(bundleId) else {
       throw Problem(
         status: 422, type: "unknown-app", title: "Unknown app",
-        detail: "No app with the bundle id '\(bundleId)' is configured in purser.json.")
+        detail: "No app with the bundle id '\(bundleId.prefix(100))' is configured in purser.json.")
     }
     return app
   }
@@ -33,7 +33,7 @@ struct Shop: Sendable {
     guard let product = catalogs[app.bundleId]?.product(id) else {
       throw Problem(
         status: 422, type: "unknown-product", title: "Unknown product",
-        detail: "The catalog of \(app.bundleId) has no product '\(id)'.")
+        detail: "The catalog of \(app.bundleId) has no product '\(id.prefix(100))'.")
     }
     return product
   }

@@ -51,7 +51,7 @@ struct SubmitProof: Sendable {
     let deadline = Deadline.after(wait)
     while true {
       // The place in the line comes before the look at the state, so that nothing is missed between.
-      let ticket = waiters.enter(orderId)
+      let ticket = waiters.enter(orderId, group: first.order.customer)
       defer { waiters.leave(ticket) }
       let now = try await current(proofId, orderId)
       guard now.outcome == nil, !deadline.hasPassed else { return now }

@@ -41,13 +41,17 @@ enum VerifyService {
     }
     if settings.role.hasEdge {
       let kafka = settings.pipeline.kafka
+      let broker = EdgeBroker(plan: TopicPlan(names: settings.pipeline.topics), log: log) {
+        try Admin(kafka, name: "verify-service-edge-check", log: log, metrics: metrics)
+      }
       let edge = try Edge(
         verifier: verifiers.edge, topics: settings.pipeline.topics, clock: settings.pipeline.clock,
-        log: log, metrics: metrics
+        log: log, metrics: metrics, broker: broker
       ) {
         try Producer(kafka, name: "verify-service-edge", log: log, metrics: metrics)
       }
-      services.append(EdgeService(edge))
+      services += [broker, EdgeService(edge)]
+      checks.append(ReadinessCheck("edge's broker") { broker.isReady })
       NotificationRoutes.add(to: &router, edge)
     }
     router.addHealth(metrics: metrics, checks: checks)

@@ -44,9 +44,9 @@ public enum CatalogError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreadable(let path, let reason):
-      "cannot read the catalog file \(path): \(reason); check the path and its permissions"
+      "cannot read the file \(path): \(reason); check the path and its permissions"
     case .tooLarge(let path):
-      "the catalog file \(path) has more than \(Catalog.largestFile) bytes; name the right file"
+      "the file \(path) has more than \(Catalog.largestFile) bytes; name the right file"
     case .invalidJSON(let file, let line, let column, let problem):
       "\(file):\(line):\(column): not valid JSON: \(problem); correct the file there"
     case .faults(let faults):

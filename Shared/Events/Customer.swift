@@ -10,16 +10,27 @@ public enum Customer {
     case controlCharacter
     /// Ids that begin with `$` are Purser's own.
     case reserved
+    /// `.` and `..` cannot stand in the path of a URL (RFC 3986 §5.2.4).
+    case dotSegment
   }
 
   /// Checks an id that came from outside.
   public static func check(_ id: String) throws(Fault) {
     guard !id.isEmpty else { throw .empty }
     guard id.utf8.count <= maximumBytes else { throw .tooLong }
-    guard !id.hasPrefix("$") else { throw .reserved }
+    // By bytes: as characters, `$` and a combining mark after it are one that is not `$`.
+    guard id.utf8.first != UInt8(ascii: "$") else { throw .reserved }
+    guard id != "." && id != ".." else { throw .dotSegment }
     for scalar in id.unicodeScalars where scalar.properties.generalCategory == .control {
       throw .controlCharacter
     }
+  }
+
+  /// Whether two ids are the same customer: the same bytes, as in keys and stores.
+  ///
+  /// `==` on `String` also holds for texts of other bytes that look alike (canonical equivalence).
+  public static func isSame(_ one: String, _ other: String) -> Bool {
+    one.utf8.elementsEqual(other.utf8)
   }
 
   /// The provisional customer of a lineage whose owner is not known.

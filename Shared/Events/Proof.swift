@@ -72,6 +72,10 @@ public struct ProofOutcome: Codable, Sendable, Equatable {
   public var productId: String?
   /// How many.
   public var quantity: Int64?
+  /// The token that the transaction bears, in lower case.
+  public var appAccountToken: String?
+  /// When the transaction was refunded or revoked, UTC milliseconds, as far as is known.
+  public var revocationDate: Int64?
   /// When it was decided, UTC milliseconds.
   public var decidedAt: Int64
 
@@ -80,7 +84,7 @@ public struct ProofOutcome: Codable, Sendable, Equatable {
     proofId: String, orderId: String, customer: String, outcome: Outcome, reason: String? = nil,
     detail: String? = nil, lineage: String? = nil, revision: Int64? = nil,
     transactionId: String? = nil, productId: String? = nil, quantity: Int64? = nil,
-    decidedAt: Int64
+    appAccountToken: String? = nil, revocationDate: Int64? = nil, decidedAt: Int64
   ) {
     self.proofId = proofId
     self.orderId = orderId
@@ -93,6 +97,8 @@ public struct ProofOutcome: Codable, Sendable, Equatable {
     self.transactionId = transactionId
     self.productId = productId
     self.quantity = quantity
+    self.appAccountToken = appAccountToken
+    self.revocationDate = revocationDate
     self.decidedAt = decidedAt
   }
 }

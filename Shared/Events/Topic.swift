@@ -64,6 +64,20 @@ public struct TopicNames: Sendable, Equatable {
   /// Makes names with a prefix.
   public init(prefix: String = "iap.") { self.prefix = prefix }
 
+  /// Whether names with a prefix are names that Kafka takes.
+  public static func isValid(prefix: String) -> Bool {
+    prefix.utf8.count <= 100
+      && prefix.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+          UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
+  }
+
   /// The full name on the broker.
   public func name(of topic: Topic) -> String { prefix + topic.rawValue }
 

@@ -5,6 +5,8 @@ struct Outcome: Sendable {
   let response: Response
   /// What the log must know; nil when all is well or the client was told everything.
   let fault: String?
+  /// The type of the problem that the client was told, for the metrics.
+  var problem: String?
 
   static func of(_ request: Request, _ handler: (Request) throws -> Response) -> Outcome {
     do {
@@ -33,14 +35,18 @@ struct Outcome: Sendable {
   }
 
   private static func failed(_ error: any Error, _ request: Request) -> Outcome {
-    if let problem = error as? Problem { return Outcome(response: problem.response, fault: nil) }
+    if let problem = error as? Problem {
+      return Outcome(response: problem.response, fault: nil, problem: problem.type)
+    }
     if let tryAgain = (error as? any Transient)?.tryAgain {
-      return Outcome(response: Problem.tryAgain(tryAgain).response, fault: nil)
+      return Outcome(
+        response: Problem.tryAgain(tryAgain).response, fault: nil, problem: tryAgain.type)
     }
     return broken(String(describing: error), request)
   }
 
   private static func broken(_ fault: String, _ request: Request) -> Outcome {
-    Outcome(response: Problem.internal(requestId: request.id).response, fault: fault)
+    Outcome(
+      response: Problem.internal(requestId: request.id).response, fault: fault, problem: "internal")
   }
 }

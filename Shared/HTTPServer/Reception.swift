@@ -178,6 +178,7 @@ extension ServerCore {
   }
 
   private func tell(_ outcome: Outcome, _ id: String) {
+    if let problem = outcome.problem { metrics.told(problem: problem) }
     guard let fault = outcome.fault else { return }
     log.error("a handler failed", ["request": .string(id), "error": .string(fault)])
   }

@@ -51,6 +51,13 @@ final class ServerMetrics: Sendable {
     histogram.record(time)
   }
 
+  /// Counts a problem that a handler answered with, by its type.
+  func told(problem type: String) {
+    metrics.counter(
+      "http_problems_total", "Problem documents of handlers, by type.", labels: ["type": type]
+    ).add()
+  }
+
   /// Counts a refusal by the slug of its problem, or a cut connection by its cause.
   func refused(_ reason: String) {
     known.withLock { known in

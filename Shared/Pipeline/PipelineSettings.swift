@@ -12,6 +12,8 @@ public struct PipelineSettings: Sendable {
   public let clock: any WallClock
   /// The SQLite file.
   public let storePath: String
+  /// How many partitions the topics were made with, where the service must know; nil elsewhere.
+  public var partitions: Int?
   /// Whether the clock is shifted by a file, which no service for Production may do.
   public let isClockShifted: Bool
 
@@ -29,6 +31,11 @@ public struct PipelineSettings: Sendable {
     }
     topics = TopicNames(
       prefix: reader.text("PURSER_TOPIC_PREFIX", default: "iap.", "what topic names begin with"))
+    if !TopicNames.isValid(prefix: topics.prefix) {
+      reader.fault(
+        "PURSER_TOPIC_PREFIX",
+        "is '\(topics.prefix)'; give up to 100 letters, digits, dots, underscores and hyphens")
+    }
     let clockFile = reader.optionalText(
       "PURSER_CLOCK_FILE",
       "a file with milliseconds by which the clock is shifted; for development, never Production")
@@ -80,13 +87,16 @@ public struct PipelineParts: Sendable {
     let all = Set(inputs.keys).union(outputs).union([.deadLetters])
     let read = Set(inputs.keys)
     let prefix = settings.topics.prefix
+    let partitions = settings.partitions
     processor = Processor(
       inputs: inputs, store: store, relay: relay, log: log, metrics: metrics,
       checkTopics: {
         // Asked until it is answered once, so the client lives no longer than a question.
         let admin = try Admin(kafka, name: "\(service)-check", log: log, metrics: metrics)
         defer { admin.closeAndWait() }
-        return try plan.check(all, admin, timeout: .seconds(2)).filter { read.contains($0.key) }
+        return try plan.check(all, admin, partitions: partitions, timeout: .seconds(2)).filter {
+          read.contains($0.key)
+        }
       },
       makeConsumer: {
         try Consumer(

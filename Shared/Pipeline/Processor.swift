@@ -151,7 +151,9 @@ public final class Processor: Service {
           waitForRelay(id)
         }
         if !records.isEmpty {
-          connected.store(true, ordering: .releasing)
+          if !connected.exchange(true, ordering: .acquiringAndReleasing) {
+            log.info("the broker answers again")
+          }
           heard = .after(Self.silence)
         } else if heard.hasPassed {
           probe(consumer)
@@ -216,6 +218,7 @@ public final class Processor: Service {
           throw TopicsMissing(names: missing.map { store.context.topics.name(of: $0) }.sorted())
         }
         connected.store(true, ordering: .releasing)
+        relay.topicsAreChecked()
         return found
       } catch let error as TopicsUnusable {
         throw ProcessorError.topicsUnusable(error)

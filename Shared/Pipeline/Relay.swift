@@ -25,6 +25,7 @@ public final class Relay: Service {
   private let metrics: RelayMetrics
   private let tracker = DeliveryTracker()
   private let drainUntil = Mutex<Deadline?>(nil)
+  private let topicsChecked = Completion<Void>()
   private let ended = Completion<Void>()
 
   /// Makes the relay of a store.
@@ -65,9 +66,18 @@ public final class Relay: Service {
     await ended.value()
   }
 
+  /// Lets it publish: the topics were found as they must be.
+  ///
+  /// Before that nothing leaves: a broker that makes topics on demand would make them with settings
+  /// of its own, and records that must be kept would go after a week.
+  public func topicsAreChecked() { topicsChecked.complete(with: ()) }
+
   private var isStopping: Bool { drainUntil.withLock { $0 != nil } }
 
   private func loop() {
+    while topicsChecked.wait(by: .after(.milliseconds(200))) == nil {
+      if isStopping { return }
+    }
     var failures = 0
     while true {
       let failure: any Error

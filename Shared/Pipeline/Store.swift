@@ -1,3 +1,4 @@
+import Cryptography
 public import Events
 public import SQLite
 public import ServiceRuntime
@@ -42,7 +43,8 @@ public final class Store: Sendable {
     self.path = path
     context = StoreContext(source: source, topics: topics)
     writer = try Writer(
-      path: path, migrations: migrations, log: log, metrics: metrics, name: "store",
+      path: path, migrations: migrations, applicationID: StoreIdentity.id(of: source), log: log,
+      metrics: metrics, name: "store",
       beforeCommitForTests: beforeCommitForTests)
     readers = try Readers(path: path, count: 2, log: log, metrics: metrics)
     let newest = try readers.readAndWait { reader in try Outbox.newestID(reader) }
@@ -95,5 +97,14 @@ public final class StoreService: Service {
     await store.readers.close(by: deadline)
     await store.writer.close(by: deadline)
     ended.complete(with: ())
+  }
+}
+
+/// Tells the stores of the services apart, so that none opens another's.
+enum StoreIdentity {
+  /// A number for `PRAGMA application_id`: the first 31 bits of the hash of `ce_source`, never 0.
+  static func id(of source: String) -> Int32 {
+    let bits = SHA256.hash(source).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    return max(1, Int32(truncatingIfNeeded: bits & 0x7FFF_FFFF))
   }
 }

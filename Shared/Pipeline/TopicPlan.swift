@@ -64,11 +64,13 @@ public struct TopicPlan: Sendable {
   /// - Parameters:
   ///   - topics: Those that a service reads or writes.
   ///   - admin: The connection to ask through.
+  ///   - wanted: How many partitions they must have; nil when any number will do.
   ///   - timeout: For each question.
   /// - Returns: The partition count of each.
   /// - Throws: `TopicsUnusable`, `TopicsMissing`, or `KafkaError` when the broker is away.
-  public func check(_ topics: Set<Topic>, _ admin: Admin, timeout: Duration) throws -> [Topic: Int]
-  {
+  public func check(
+    _ topics: Set<Topic>, _ admin: Admin, partitions wanted: Int? = nil, timeout: Duration
+  ) throws -> [Topic: Int] {
     let found = try admin.topics(timeout: timeout)
     let missing = topics.map { names.name(of: $0) }.filter { found[$0] == nil }.sorted()
     guard missing.isEmpty else { throw TopicsMissing(names: missing) }
@@ -77,7 +79,12 @@ public struct TopicPlan: Sendable {
     var differences: [String] = []
     for topic in topics.sorted(by: { $0.rawValue < $1.rawValue }) {
       let name = names.name(of: topic)
-      counts[topic] = found[name]?.partitions ?? 0
+      let count = found[name]?.partitions ?? 0
+      counts[topic] = count
+      if let wanted, count != wanted {
+        differences.append(
+          "\(name) has \(count) partitions, and PURSER_PARTITIONS says \(wanted)")
+      }
       differences += self.differences(
         of: topic, settings: try admin.settings(of: name, timeout: timeout))
     }

@@ -41,6 +41,22 @@ enum Migrator {
     }
   }
 
+  /// Makes sure that the file is this program's: a new one becomes so, another's is refused.
+  static func identify(_ database: Database, path: String, applicationID: Int32) throws(SQLiteError)
+  {
+    guard case .integer(let found) = try database.controlValue("PRAGMA application_id") else {
+      return
+    }
+    if found == Int64(applicationID) { return }
+    let version = try version(of: database)
+    guard found == 0 && version == 0 else {
+      throw SQLiteError(
+        code: .foreignStore,
+        message: "the store \(path) is not one of this program's; give it a file of its own")
+    }
+    try database.control("PRAGMA application_id = \(applicationID)")
+  }
+
   static func version(of database: Database) throws(SQLiteError) -> Int {
     guard case .integer(let version) = try database.controlValue("PRAGMA user_version") else {
       return 0

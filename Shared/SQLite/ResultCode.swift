@@ -68,6 +68,8 @@ public struct ResultCode: RawRepresentable, Sendable, Hashable {
 
   /// Another process, or another `Writer`, owns the store.
   public static let ownedElsewhere = ResultCode(rawValue: SQLITE_BUSY | (1 << 16))
+  /// The store belongs to another program.
+  public static let foreignStore = ResultCode(rawValue: SQLITE_NOTADB | (1 << 16))
   /// The store was written by a newer program.
   public static let newerStore = ResultCode(rawValue: SQLITE_SCHEMA | (1 << 16))
 }

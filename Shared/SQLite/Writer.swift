@@ -20,6 +20,8 @@ public final class Writer: Sendable {
   /// - Parameters:
   ///   - path: The store's file; `<path>.lock` is made beside it.
   ///   - migrations: All steps since the first version.
+  ///   - applicationID: Tells the stores of different programs apart (`PRAGMA application_id`); a new
+  ///     file gets it, and a file with another one is refused. Nil asks nothing.
   ///   - queueLimit: How many jobs may wait; beyond it `WriterBusy` is thrown.
   ///   - groupLimit: How many jobs share one COMMIT at most.
   ///   - log: Hears of failures of the store.
@@ -29,14 +31,16 @@ public final class Writer: Sendable {
   /// - Throws: `SQLiteError`; `.ownedElsewhere` when another process has the store, `.newerStore`
   ///   when a newer program wrote it.
   public init(
-    path: String, migrations: [Migration], queueLimit: Int = 4096, groupLimit: Int = 256,
+    path: String, migrations: [Migration], applicationID: Int32? = nil, queueLimit: Int = 4096,
+    groupLimit: Int = 256,
     log: Log = .silent, metrics: Metrics = Metrics(), name: String = "store",
     beforeCommitForTests: (@Sendable (borrowing Connection) throws -> Void)? = nil
   ) throws(SQLiteError) {
     let queue = JobQueue<WriteJob>(limit: queueLimit)
     let storeMetrics = StoreMetrics(metrics, store: name, queue: queue)
     let work = WriterThread(
-      path: path, store: name, migrations: migrations, groupLimit: groupLimit, queue: queue,
+      path: path, store: name, migrations: migrations, applicationID: applicationID,
+      groupLimit: groupLimit, queue: queue,
       group: GroupCommit(metrics: storeMetrics, beforeCommit: beforeCommitForTests), log: log)
     let opened = Completion<Result<Void, SQLiteError>>()
     let threadID = Completion<pthread_t>()

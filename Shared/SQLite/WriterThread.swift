@@ -6,6 +6,7 @@ struct WriterThread: Sendable {
   let path: String
   let store: String
   let migrations: [Migration]
+  let applicationID: Int32?
   let groupLimit: Int
   let queue: JobQueue<WriteJob>
   let group: GroupCommit
@@ -27,6 +28,9 @@ struct WriterThread: Sendable {
 
   private func open() throws(SQLiteError) -> Database {
     let database = try Connection(path: path, mode: .readWrite).database
+    if let applicationID {
+      try Migrator.identify(database, path: path, applicationID: applicationID)
+    }
     try Migrator.migrate(database, path: path, migrations)
     return database
   }

@@ -15,23 +15,33 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
   }
 
   private struct State {
-    var waiting: [Key: [Completion<Ending>]] = [:]
+    var waiting: [Key: [Ticket]] = [:]
+    var groups: [String: Int] = [:]
     var count = 0
     var isStopping = false
+
+    mutating func add(_ amount: Int, to group: String) {
+      count += amount
+      let members = groups[group, default: 0] + amount
+      groups[group] = members == 0 ? nil : members
+    }
   }
 
   private let state = Mutex(State())
   private let limit: Int
   private let limitPerKey: Int
+  private let limitPerGroup: Int
 
   /// Makes a registry.
   ///
   /// - Parameters:
   ///   - limit: How many tasks may wait in all.
   ///   - limitPerKey: How many may wait for one key.
-  public init(limit: Int = 10_000, limitPerKey: Int = 16) {
+  ///   - limitPerGroup: How many of one group may wait, such as a customer.
+  public init(limit: Int = 512, limitPerKey: Int = 8, limitPerGroup: Int = 16) {
     self.limit = limit
     self.limitPerKey = limitPerKey
+    self.limitPerGroup = limitPerGroup
   }
 
   /// How many tasks wait now.
@@ -40,23 +50,26 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
   /// A place in the line, taken before the state is read, so that no change is missed between.
   public struct Ticket: Sendable {
     fileprivate let key: Key
+    fileprivate let group: String
     fileprivate let completion: Completion<Ending>
   }
 
   /// Takes a place in the line for a key; end it with `wait` or `leave`.
-  public func enter(_ key: Key) -> Ticket {
-    let completion = Completion<Ending>()
-    state.withLock { state in
-      if state.isStopping {
-        completion.complete(with: .stopping)
-      } else if state.count >= limit || state.waiting[key, default: []].count >= limitPerKey {
-        completion.complete(with: .refused)
-      } else {
-        state.waiting[key, default: []].append(completion)
-        state.count += 1
-      }
+  ///
+  /// A place that the bounds refuse ends its wait at once with `refused`.
+  public func enter(_ key: Key, group: String = "") -> Ticket {
+    let ticket = Ticket(key: key, group: group, completion: Completion<Ending>())
+    let refusal: Ending? = state.withLock { state in
+      if state.isStopping { return .stopping }
+      guard state.count < limit, state.waiting[key, default: []].count < limitPerKey,
+        group.isEmpty || state.groups[group, default: 0] < limitPerGroup
+      else { return .refused }
+      state.waiting[key, default: []].append(ticket)
+      state.add(1, to: group)
+      return nil
     }
-    return Ticket(key: key, completion: completion)
+    if let refusal { ticket.completion.complete(with: refusal) }
+    return ticket
   }
 
   /// Waits until the key is notified, at most for the given time, and leaves the line.
@@ -74,11 +87,12 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
   /// Leaves the line without waiting.
   public func leave(_ ticket: Ticket) {
     state.withLock { state in
-      guard var line = state.waiting[ticket.key] else { return }
-      let before = line.count
-      line.removeAll { $0 === ticket.completion }
-      state.count -= before - line.count
+      guard var line = state.waiting[ticket.key],
+        let place = line.firstIndex(where: { $0.completion === ticket.completion })
+      else { return }
+      line.remove(at: place)
       state.waiting[ticket.key] = line.isEmpty ? nil : line
+      state.add(-1, to: ticket.group)
     }
     ticket.completion.complete(with: .stopping)
   }
@@ -87,10 +101,10 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
   public func notify(_ key: Key) {
     let line = state.withLock { state in
       let line = state.waiting.removeValue(forKey: key) ?? []
-      state.count -= line.count
+      for ticket in line { state.add(-1, to: ticket.group) }
       return line
     }
-    for completion in line { completion.complete(with: .notified) }
+    for ticket in line { ticket.completion.complete(with: .notified) }
   }
 
   /// Wakes everyone and lets nobody wait any more.
@@ -99,10 +113,11 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
       state.isStopping = true
       defer {
         state.waiting = [:]
+        state.groups = [:]
         state.count = 0
       }
       return state.waiting.values.flatMap { $0 }
     }
-    for completion in all { completion.complete(with: .stopping) }
+    for ticket in all { ticket.completion.complete(with: .stopping) }
   }
 }

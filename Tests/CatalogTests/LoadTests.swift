@@ -78,8 +78,8 @@ struct LoadTests {
     ]
     #expect(
       errors.map(\.description) == [
-        "cannot read the catalog file a: b; check the path and its permissions",
-        "the catalog file a has more than 8388608 bytes; name the right file",
+        "cannot read the file a: b; check the path and its permissions",
+        "the file a has more than 8388608 bytes; name the right file",
         "a:2:3: not valid JSON: c; correct the file there",
         "f:4: p: is x; write y\nq: is z; remove it",
       ])

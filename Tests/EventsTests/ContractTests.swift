@@ -35,11 +35,18 @@ import Testing
 
   @Test(arguments: [
     ("", Customer.Fault.empty), ("$appstore:x", .reserved), ("$", .reserved),
+    ("$\u{301}x", .reserved), (".", .dotSegment), ("..", .dotSegment),
     ("a\nb", .controlCharacter), ("a\u{0}b", .controlCharacter), ("a\u{85}b", .controlCharacter),
     (String(repeating: "x", count: 129), .tooLong), (String(repeating: "é", count: 65), .tooLong),
   ])
   func `an id that cannot be is refused with its reason`(id: String, fault: Customer.Fault) {
     #expect(throws: fault) { try Customer.check(id) }
+  }
+
+  @Test func `customers are told apart by bytes, as keys and stores tell them`() {
+    #expect("caf\u{e9}" == "cafe\u{301}", "Swift holds them for equal")
+    #expect(!Customer.isSame("caf\u{e9}", "cafe\u{301}"))
+    #expect(Customer.isSame("caf\u{e9}", "caf\u{e9}"))
   }
 
   @Test func `a provisional customer is told from others and names its lineage`() {

@@ -119,6 +119,15 @@ extension WholeWay {
       _ = try await eventually("\(service) says that it waits") {
         try await readiness(other) == 503 && other.log.contains("purser topics create") ? true : nil
       }
+      if service == "order-service" {
+        // An order is taken meanwhile; publishing it would let the broker make topics on demand, with
+        // settings of its own, and making them properly would then fail.
+        let order = HTTPRequest(
+          method: "POST", url: "http://127.0.0.1:\(other.port)/v1/orders",
+          headers: [("Authorization", "Bearer \(way.plan.apiKey)")],
+          body: Array(#"{"customer":"early","productId":"pro.monthly"}"#.utf8))
+        #expect(try await way.http.send(order).status == 201)
+      }
       var plan = way.plan
       plan.topicPrefix = prefix
       try await offPool { [plan] in try plan.makeTopics() }
@@ -127,6 +136,45 @@ extension WholeWay {
       }
       other.child.send(SIGTERM)
       #expect(await other.child.ending.value() == .exit(0))
+    }
+
+    @Test func `an edge is ready only while the broker answers`() async throws {
+      let away = try await start("verify-service", "edge", arguments: ["--role", "edge"]) {
+        $0["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+      }
+      _ = try await eventually("the edge answers") { try await readiness(away) }
+      #expect(try await readiness(away) == 503)
+      away.child.send(SIGTERM)
+      #expect(await away.child.ending.value() == .exit(0))
+      let there = try await start("verify-service", "edge2", arguments: ["--role", "edge"]) { _ in }
+      _ = try await eventually("the edge is ready") {
+        try await readiness(there) == 200 ? true : nil
+      }
+      there.child.send(SIGTERM)
+      #expect(await there.child.ending.value() == .exit(0))
+    }
+
+    @Test func `a number of partitions that is not the topics' stops order-service`() async throws {
+      let other = try await start("order-service", "partitions") { $0["PURSER_PARTITIONS"] = "7" }
+      #expect(await other.child.ending.value() == .exit(1))
+      #expect(other.log.contains("PURSER_PARTITIONS says 7"), "\(other.log)")
+    }
+
+    @Test func `the store of another service is refused with words`() async throws {
+      let way = try way
+      let other = try await start("order-service", "foreign") { [plan = way.plan] in
+        $0["ORDER_STORE"] = plan.file("foreign.db")
+      }
+      _ = try await eventually("order-service is ready") {
+        try await readiness(other) == 200 ? true : nil
+      }
+      other.child.send(SIGTERM)
+      #expect(await other.child.ending.value() == .exit(0))
+      let wrong = try await start("entitlement-service", "foreign") { [plan = way.plan] in
+        $0["ENTITLEMENT_STORE"] = plan.file("foreign.db")
+      }
+      #expect(await wrong.child.ending.value() == .exit(1))
+      #expect(wrong.log.contains("not one of this program's"), "\(wrong.log)")
     }
 
     @Test(arguments: Way.services)

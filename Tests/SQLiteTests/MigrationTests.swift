@@ -81,4 +81,18 @@ import Testing
     #expect(error?.message.contains("has version 2, this program knows up to 1") == true)
     #expect(try version() == 2)
   }
+
+  @Test func `a file of another program is refused, and a new one is marked`() async throws {
+    let store = TemporaryStore()
+    let steps = [Migration(version: 1, "CREATE TABLE a (x)")]
+    let first = try Writer(path: store.path, migrations: steps, applicationID: 1)
+    await first.close(by: .after(.seconds(5)))
+    let again = try Writer(path: store.path, migrations: steps, applicationID: 1)
+    await again.close(by: .after(.seconds(5)))
+    let error = #expect(throws: SQLiteError.self) {
+      try Writer(path: store.path, migrations: steps, applicationID: 2)
+    }
+    #expect(error?.code == .foreignStore)
+    #expect(error?.message.contains(store.path) == true)
+  }
 }

@@ -60,6 +60,12 @@ import Testing
     #expect(decide(owner: "alice", refunded, policy: .transferIfInactive) == .move(to: "bob"))
   }
 
+  @Test func `a customer of other bytes is another customer, however alike they look`() {
+    let proof = fact(proofOf: "cafe\u{301}")
+    #expect(decide(owner: "caf\u{e9}", proof, policy: .transfer) == .move(to: "cafe\u{301}"))
+    #expect(decide(owner: "caf\u{e9}", fact(proofOf: "caf\u{e9}")) == .owner("caf\u{e9}"))
+  }
+
   @Test func `a new purchase with another customer's token meets the policy too`() {
     let bought = fact("1001", token: "t")
     #expect(decide(owner: "alice", bought, tokenOf: "bob", isNew: true) == .move(to: "bob"))

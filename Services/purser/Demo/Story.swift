@@ -102,6 +102,11 @@ struct Story {
     }
     try teller.require(
       change.delta == 300, "\(change.delta) coins were credited, 3 × 100 were bought")
+    try requireCoins()
+    teller.conclude("alice has 300 coins")
+  }
+
+  private func requireCoins() throws {
     let balances = try teller.ask(
       .entitlements, "GET", "/v1/customers/\(customer)/balances", as: Answers.Balances.self
     ) { answer in
@@ -109,7 +114,6 @@ struct Story {
     }
     try teller.require(
       balances.balances.first { $0.unit == "coins" }?.amount == 300, "alice has not 300 coins")
-    teller.conclude("alice has 300 coins")
   }
 
   private func buyThemes() throws -> Answers.Purchase {
@@ -137,6 +141,7 @@ struct Story {
     }
     let owned = try entitlements()
     try teller.require(owned.active("themes") == nil, "themes are still active")
+    try requireCoins()
     teller.conclude("themes are gone; the coins stay")
   }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// The folder of a stack: stores, logs, configuration, and the broker's data.
 struct StackFolder: Sendable {
@@ -29,6 +30,19 @@ struct StackFolder: Sendable {
   static func temporary(in folder: String) throws -> StackFolder {
     let name = UUID().uuidString.lowercased().prefix(8)
     return try StackFolder(at: "\(folder)/purser-demo-\(name)")
+  }
+
+  /// Takes the folder for this process, until it ends: nobody empties the files of a running stack.
+  ///
+  /// - Throws: `FolderError` when another process has it.
+  func lock() throws {
+    let descriptor = unsafe open("\(path)/\(Self.mark)", O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw FolderError(
+        path: path,
+        reason: "is in use by another purser; stop that one, or give another with --directory")
+    }
+    // Kept open on purpose: the kernel gives the lock back when this process ends.
   }
 
   /// Removes everything that an earlier run left.

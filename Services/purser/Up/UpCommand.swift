@@ -49,6 +49,7 @@ enum UpCommand {
     plan.environment = settings.passedOn
     plan.logLevel = settings.logLevel
     try plan.ports.check(needsBroker: plan.kafka == nil)
+    try folder.lock()
     try folder.empty()
     try folder.write(secret: plan.apiKey, to: "api-key")
 

@@ -30,9 +30,14 @@ enum UpText {
       curl -s -o /dev/null -w 'bought: %{http_code}\\n' \(plan.simulatorURL)/control/purchases \\
         -d '{"productId":"pro.monthly","appAccountToken":"'$ORDER'"}'
 
-      # What she owns now. Then let 40 days pass, and ask again.
-      curl -s -w '\\n' \(plan.entitlementURL)/v1/customers/alice/entitlements -H "Authorization: Bearer $KEY"
+      # What she owns a moment later.
+      sleep 1; curl -s -w '\\n' \(plan.entitlementURL)/v1/customers/alice/entitlements \\
+        -H "Authorization: Bearer $KEY"
+
+      # 40 days pass: Apple renews, and the same question has a new answer.
       curl -s -w '\\n' \(plan.simulatorURL)/control/clock -d '{"advanceSeconds":3456000}'
+      sleep 1; curl -s -w '\\n' \(plan.entitlementURL)/v1/customers/alice/entitlements \\
+        -H "Authorization: Bearer $KEY"
 
       # What was written to Kafka.
       KAFKA_BOOTSTRAP_SERVERS=\(broker) PURSER_TOPIC_PREFIX=\(plan.topicPrefix) \\

@@ -27,6 +27,7 @@ final class Edge: Sendable {
   static let brokerTime = Duration.seconds(8)
 
   private let sender: EdgeSender
+  private let broker: EdgeBroker
   private let verifier: SignedDataVerifier
   private let topics: TopicNames
   private let clock: any WallClock
@@ -35,10 +36,11 @@ final class Edge: Sendable {
 
   init(
     verifier: SignedDataVerifier, topics: TopicNames, clock: any WallClock, log: Log,
-    metrics: Metrics, makeProducer: @escaping @Sendable () throws -> Producer
+    metrics: Metrics, broker: EdgeBroker, makeProducer: @escaping @Sendable () throws -> Producer
   ) throws {
     sender = try EdgeSender(
       limit: Self.inFlightLimit, metrics: metrics, makeProducer: makeProducer)
+    self.broker = broker
     self.verifier = verifier
     self.topics = topics
     self.clock = clock
@@ -91,6 +93,10 @@ final class Edge: Sendable {
   }
 
   private func record(_ fact: AppStoreFact, _ traceparent: String?) async -> Reception {
+    guard broker.isChecked else {
+      count("topics-not-checked")
+      return .tryAgain("The topics have not been found yet.")
+    }
     let record: Record
     do {
       record = try FactWriter.record(

@@ -131,7 +131,7 @@ struct Ledger: Sendable {
     _ fact: FactContents, _ lineage: Lineage, owner: String, isNews: Bool, _ change: Change
   ) throws {
     guard let proof = fact.proof else { return }
-    let isOwner = owner == proof.customer
+    let isOwner = Customer.isSame(owner, proof.customer)
     let outcome: Outcome = !isOwner ? .belongsToAnother : isNews ? .accepted : .alreadyRecorded
     try ProofOutcomes.decide(
       change,
@@ -143,6 +143,8 @@ struct Ledger: Sendable {
           : "the purchase belongs to another customer, and the transfer policy keeps it there",
         lineage: lineage.id.description, revision: lineage.revision,
         transactionId: fact.transaction?.transactionId, productId: fact.transaction?.productId,
-        quantity: fact.transaction?.quantity, decidedAt: change.now))
+        quantity: fact.transaction?.quantity, appAccountToken: fact.transaction?.appAccountToken,
+        revocationDate: lineage.transaction(fact.transaction?.transactionId)?.revocationDate,
+        decidedAt: change.now))
   }
 }

@@ -62,6 +62,11 @@ struct Lineage: Sendable, Equatable {
     return merge
   }
 
+  /// The newest copy of a transaction.
+  func transaction(_ id: String?) -> LineageTransaction? {
+    transactions.first { $0.transactionId == id }
+  }
+
   /// The newest token that a transaction of the lineage bears.
   var token: String? { transactions.last { $0.appAccountToken != nil }?.appAccountToken }
 

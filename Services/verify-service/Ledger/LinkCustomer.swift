@@ -46,9 +46,9 @@ struct LinkCustomer: Sendable, Equatable {
   /// Another customer who asks for an owned lineage: by a proof, or by a new purchase that bears
   /// that customer's token; never by a renewal.
   private func claimant(against owner: String) -> String? {
-    if let customer = fact.proof?.customer, customer != owner { return customer }
+    if let customer = fact.proof?.customer, !Customer.isSame(customer, owner) { return customer }
     if isNewTransaction, fact.transaction?.transactionReason == "PURCHASE",
-      let tokenCustomer, tokenCustomer != owner
+      let tokenCustomer, !Customer.isSame(tokenCustomer, owner)
     {
       return tokenCustomer
     }
