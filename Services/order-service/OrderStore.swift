@@ -52,16 +52,17 @@ enum OrderStore {
 
   /// Writes an order and publishes it: a move and its event are one.
   static func save(_ change: Change, _ order: Order, traceparent: String? = nil) throws {
+    let body = try EventJSON.encode(order)
     try change.transaction.run(
       """
       INSERT INTO orders (id, customer, state, expires_at, body) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at,
         body = excluded.body
       """, order.id, order.customer, order.state.rawValue, order.expiresAt,
-      try EventJSON.encode(order))
+      body)
     try change.publish(
       .orders, key: order.customer, type: .orderChanged, subject: order.id,
-      revision: order.revision, order, traceparent: traceparent)
+      revision: order.revision, encoded: body, traceparent: traceparent)
     change.rescheduleTimers()
   }
 }
