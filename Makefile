@@ -1,14 +1,14 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test build format lint clean setup
+.PHONY: help demo up test bench endurance build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
 SWIFT_FILES := git ls-files -z '*.swift'
 
 help: ## Lists the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## Starts everything, plays a story of purchases that you can follow, and stops everything
 	@$(BIN)/purser demo
@@ -17,8 +17,17 @@ up: build ## Starts everything and keeps it running until Ctrl-C
 	@$(BIN)/purser up
 
 test: setup ## Runs all tests
+	@deploy/scripts/test
+
+bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is a short run
+	swift build --configuration release
+	@.build/release/bench $(ARGS)
+
+MINUTES ?= 10
+endurance: setup ## Faults under load for MINUTES=10, repeatable with SEED=…
 	swift build --build-tests
-	swift test --skip-build
+	PURSER_TEST_ENDURANCE_MINUTES=$(MINUTES) PURSER_TEST_SEED=$(SEED) \
+	  swift test --skip-build --filter 'Faults|FaultTests'
 
 build: setup ## Builds the services and tools
 	swift build

@@ -47,6 +47,8 @@ let package = Package(
     .executable(name: "entitlement-service", targets: ["entitlement-service"]),
     .executable(name: "app-store-simulator", targets: ["app-store-simulator"]),
     .executable(name: "purser", targets: ["purser"]),
+    // Loaded by the fault tests into the executables; see Tests/FaultInjection.
+    .library(name: "FaultInjection", type: .dynamic, targets: ["FaultInjection"]),
   ],
   targets: [
     // C libraries of the distribution. Each is imported by exactly one Swift module.
@@ -112,6 +114,7 @@ let package = Package(
         "AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: settings),
+    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
     tests("EventsTests", ["Events"]),
     tests("CatalogTests", ["Catalog"]),
     tests("ServiceRuntimeTests", ["ServiceRuntime"]),
@@ -127,7 +130,9 @@ let package = Package(
     tests(
       "OrderServiceTests",
       ["order-service", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka"]),
-    tests("VerifyServiceTests", ["verify-service", "Events", "AppStore", "Catalog"]),
+    tests(
+      "VerifyServiceTests",
+      ["verify-service", "Events", "AppStore", "Catalog", "Kafka", "ServiceRuntime"]),
     tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
     tests(
       "SimulatorTests",
@@ -136,11 +141,18 @@ let package = Package(
         "ServiceRuntime",
       ]),
     tests("PurserTests", ["purser", "Events", "Kafka", "Pipeline", "Processes", "ServiceRuntime"]),
+    // The documents held against the code.
+    tests(
+      "DocumentTests",
+      [
+        "order-service", "verify-service", "entitlement-service", "purser", "AppStore", "Catalog",
+        "Events", "HTTPServer", "ServiceRuntime",
+      ]),
     tests(
       "PipelineTests",
       [
-        "Events", "HTTPClient", "Kafka", "Pipeline", "SQLite", "AppStore", "Cryptography",
-        "ServiceRuntime",
+        "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "Processes", "SQLite", "AppStore",
+        "Cryptography", "ServiceRuntime",
       ]),
 
     // Figures beside their limits: `make bench`. An executable of its own, never shipped.

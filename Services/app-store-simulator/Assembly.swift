@@ -9,16 +9,17 @@ struct Assembly {
   let courier: Courier
   let ticker: Ticker
   let server: Server
+  let mover: ClockMover
 
   private static let year: Int64 = 366 * 86_400_000
 
-  /// In the order of starting: nobody is answered before all else runs.
+  /// In the order of starting; stopped in reverse, so that a move of the clock ends first.
   static func services(
     _ settings: Settings?, _ log: Log, _ metrics: Metrics
   ) throws -> [any Service] {
     guard let settings else { preconditionFailure("settings without faults are complete") }
     let parts = try Assembly(settings, log: log, metrics: metrics)
-    return [parts.courier, parts.ticker, parts.server]
+    return [parts.courier, parts.ticker, parts.server, parts.mover]
   }
 
   init(_ settings: Settings, log: Log, metrics: Metrics) throws {
@@ -50,7 +51,7 @@ struct Assembly {
       simulator: simulator, client: client, url: settings.notificationURL,
       timeout: settings.notificationTimeout, log: log)
     ticker = Ticker(simulator: simulator, log: log)
-    let mover = ClockMover(simulator: simulator)
+    mover = ClockMover(simulator: simulator)
     var router = Router()
     PurchaseRoutes(simulator: simulator).add(to: &router)
     TransactionRoutes(simulator: simulator).add(to: &router)

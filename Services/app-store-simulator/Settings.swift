@@ -75,7 +75,7 @@ struct Settings: Sendable {
       "transactions that are kept; beyond it purchases are refused")
     clockPause = .milliseconds(
       reader.integer(
-        "SIMULATOR_CLOCK_PAUSE_MS", default: 100, in: 0...10_000,
+        "SIMULATOR_CLOCK_PAUSE_MS", default: 100, in: 0...5_000,
         "real milliseconds that others get before a moved clock leaps away from what happened"))
     let country = reader.optionalText(
       "SIMULATOR_STOREFRONT", "country of purchases, alpha-3; by default that of the catalog or USA"

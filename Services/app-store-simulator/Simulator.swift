@@ -29,6 +29,7 @@ final class Simulator: Sendable {
   let bells = Waiters<Bell>(limit: 1_000, limitPerKey: 100)
   let lanes: Int
   private let state: Mutex<State>
+  private let isStopping = Atomic<Bool>(false)
   private let metrics: SimulatorMetrics
 
   init(
@@ -123,18 +124,33 @@ final class Simulator: Sendable {
 
   /// Waits until every notification that is due by then was tried, or the simulator stops.
   func quiet(at time: Int64) async {
-    var ending = Waiters<Bell>.Ending.notified
-    while ending != .stopping, !Task.isCancelled {
+    while !isStopping.load(ordering: .acquiring), !Task.isCancelled {
       let ticket = bells.enter(.mail)
       for lane in 0..<lanes { bells.notify(.lane(lane)) }
       if state.withLock({ $0.mailbox.isQuiet(at: time) }) {
         bells.leave(ticket)
         return
       }
-      ending = await bells.wait(ticket, atMost: .milliseconds(250))
+      _ = await bells.wait(ticket, atMost: .milliseconds(250))
     }
   }
 }
+
+extension Simulator {
+  /// Lets nobody wait any more.
+  func beginStopping() {
+    isStopping.store(true, ordering: .releasing)
+    bells.stopAll()
+  }
+
+  /// - Throws: `Stopping`.
+  func checkRunning() throws {
+    if isStopping.load(ordering: .acquiring) { throw Stopping() }
+  }
+}
+
+/// The simulator is being stopped.
+struct Stopping: Error {}
 
 /// More notifications wait than the mailbox holds.
 struct MailboxFull: Error {}

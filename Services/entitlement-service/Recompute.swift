@@ -37,7 +37,8 @@ struct Recompute: Sendable {
         .entitlements, key: customer, type: difference.type, subject: customer, revision: version,
         EntitlementChanged(
           customer: customer, version: version, entitlement: difference.after,
-          previous: difference.before, cause: cause, changedAt: change.now))
+          previous: difference.before, cause: cause.naming(difference.after.grantor),
+          changedAt: change.now))
     }
     for entry in entries {
       version += 1
@@ -105,5 +106,13 @@ struct Difference: Equatable {
         return nil
       }
     }
+  }
+}
+
+extension ChangeCause {
+  /// The same cause; one that names no lineage, such as time that passed, names the grantor's.
+  func naming(_ grantor: Grantor?) -> ChangeCause {
+    guard lineage == nil else { return self }
+    return ChangeCause(kind: kind, lineage: grantor?.lineage, transactionId: grantor?.transactionId)
   }
 }

@@ -40,14 +40,15 @@ enum VerifyService {
       ]
     }
     if settings.role.hasEdge {
+      let kafka = settings.pipeline.kafka
       let edge = try Edge(
-        producer: Producer(
-          settings.pipeline.kafka, name: "verify-service-edge", log: log, metrics: metrics),
         verifier: verifiers.edge, topics: settings.pipeline.topics, clock: settings.pipeline.clock,
-        log: log, metrics: metrics)
+        log: log, metrics: metrics
+      ) {
+        try Producer(kafka, name: "verify-service-edge", log: log, metrics: metrics)
+      }
       services.append(EdgeService(edge))
       NotificationRoutes.add(to: &router, edge)
-      checks.append(ReadinessCheck("producer") { edge.isUsable })
     }
     router.addHealth(metrics: metrics, checks: checks)
     services.append(

@@ -23,6 +23,9 @@ final class ListeningSocket: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// From now on the kernel refuses new connections, although the socket is still owned.
+  func refuse() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 
 /// A server that cannot run.

@@ -9,7 +9,7 @@ extension Request {
     do {
       return try JSONDecoder().decode(type, from: Data(body))
     } catch let error as DecodingError {
-      throw Self.problem(error)
+      throw Self.problem(error, isJSON: isJSON)
     } catch let problem as Problem {
       throw problem
     } catch {
@@ -17,7 +17,15 @@ extension Request {
     }
   }
 
-  private static func problem(_ error: DecodingError) -> Problem {
+  /// The coder reports a number that its type cannot hold as if the whole text were not JSON.
+  private var isJSON: Bool {
+    struct Anything: Decodable {
+      init(from decoder: any Decoder) {}
+    }
+    return (try? JSONDecoder().decode(Anything.self, from: Data(body))) != nil
+  }
+
+  private static func problem(_ error: DecodingError, isJSON: @autoclosure () -> Bool) -> Problem {
     switch error {
     case .keyNotFound(let key, let context):
       return invalidField(jsonPath(context.codingPath + [key]), "This member is missing.")
@@ -29,6 +37,9 @@ extension Request {
       // The coder reports text that is not JSON at the root, with an error beneath.
       guard context.codingPath.isEmpty else {
         return invalidField(jsonPath(context.codingPath), context.debugDescription)
+      }
+      guard !isJSON() else {
+        return invalidField("$", "A number in it does not fit: it is too large, or not whole.")
       }
       return Problem(
         status: 400, type: "invalid-json", title: "Invalid JSON",

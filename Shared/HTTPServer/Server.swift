@@ -16,6 +16,8 @@ public final class Server: Service {
   public let name = "http"
   /// The port that was bound.
   public var port: Int { listening.port }
+  /// What it serves; for checks against the API description.
+  public var routes: [(method: Method, pattern: String, scope: Scope?)] { core.router.routes }
 
   private let listening: ListeningSocket
   private let threads: Int
@@ -80,6 +82,7 @@ public final class Server: Service {
     }
     core.beginStopping()
     daemon.quiesce()
+    listening.refuse()
     // The last part of the time is for telling those who would wait longer.
     let margin = min(.milliseconds(500), deadline.remaining / 4)
     let last = DedicatedThread(name: "http-stop") { [core] in

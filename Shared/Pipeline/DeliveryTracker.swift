@@ -56,15 +56,21 @@ final class DeliveryTracker: Sendable {
 
   private let state = Mutex(State())
 
-  /// Begins with a new producer: everything up to an id is with the broker.
-  func begin(through id: Int64) {
+  /// Begins with a new producer: what the last one owed is owed no more.
+  func forgetProducer() {
     state.withLock { state in
-      state.through = max(state.through, id)
       state.given = []
       state.head = 0
       state.open = 0
       state.refused = []
       state.failure = nil
+    }
+  }
+
+  /// Everything up to an id is with the broker.
+  func begin(through id: Int64) {
+    state.withLock { state in
+      state.through = max(state.through, id)
       state.ahead = state.ahead.filter { $0 > state.through }
     }
   }

@@ -19,6 +19,7 @@ public final class Processor: Service {
   let metrics: ProcessorMetrics
   let progress = ReadingProgress()
   private let relay: Relay
+  private let outboxLimit: Int64
   private let makeConsumer: @Sendable () throws -> Consumer
   private let checkTopics: @Sendable () throws -> [Topic: Int]
   private let stopping = Atomic<Bool>(false)
@@ -40,11 +41,23 @@ public final class Processor: Service {
   ///     answer are not read); throws `TopicsUnusable` when they can never serve, anything else when
   ///     they may later.
   ///   - makeConsumer: Makes the consumer.
-  public init(
+  public convenience init(
     inputs: [Topic: any RecordHandler], store: Store, relay: Relay, log: Log, metrics: Metrics,
     checkTopics: @escaping @Sendable () throws -> [Topic: Int],
     makeConsumer: @escaping @Sendable () throws -> Consumer
   ) {
+    self.init(
+      inputs: inputs, store: store, relay: relay, log: log, metrics: metrics,
+      checkTopics: checkTopics, makeConsumer: makeConsumer, outboxLimit: 50_000)
+  }
+
+  /// The same, with the number of rows that the outbox may be behind before reading waits.
+  init(
+    inputs: [Topic: any RecordHandler], store: Store, relay: Relay, log: Log, metrics: Metrics,
+    checkTopics: @escaping @Sendable () throws -> [Topic: Int],
+    makeConsumer: @escaping @Sendable () throws -> Consumer, outboxLimit: Int64
+  ) {
+    self.outboxLimit = outboxLimit
     self.inputs = inputs
     self.store = store
     self.relay = relay
@@ -171,12 +184,9 @@ public final class Processor: Service {
     }
   }
 
-  /// How many rows the outbox may be behind before reading waits.
-  static let outboxLimit: Int64 = 50_000
-
   /// Back-pressure: what is read faster than it can be published would only fill the disk.
   private func waitForRelay(_ id: Int64) {
-    while !isStopping && id - max(0, relay.deliveredThrough) > Self.outboxLimit {
+    while !isStopping && id - max(0, relay.deliveredThrough) > outboxLimit {
       metrics.relayWaits.add()
       pause(.milliseconds(50))
     }

@@ -54,6 +54,7 @@ final class RelaySession {
   /// Publishes until stopped (nil) or until the producer has failed.
   func run() -> KafkaError? {
     var isReady = false
+    tracker.forgetProducer()
     while true {
       if let failure = producer.fatalError ?? tracker.failure { return failure }
       let deadline = drainUntil()

@@ -20,7 +20,7 @@ public final class Wake: Sendable {
   public func wait(atMost duration: Duration) {
     let timeout = DispatchTime.now() + .nanoseconds(Int(duration.wholeNanoseconds))
     if semaphore.wait(timeout: timeout) == .success {
-      isSignaled.store(false, ordering: .releasing)
+      _ = isSignaled.exchange(false, ordering: .acquiringAndReleasing)
     }
   }
 }

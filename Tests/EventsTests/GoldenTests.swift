@@ -21,7 +21,8 @@ import Testing
     "customer.state.v1": roundTrip(CustomerState.self),
   ]
 
-  private static func roundTrip<Event: Codable & SendableMetatype>(_ type: Event.Type) -> RoundTrip {
+  private static func roundTrip<Event: Codable & SendableMetatype>(_ type: Event.Type) -> RoundTrip
+  {
     { bytes in try EventJSON.encode(try EventJSON.decode(Event.self, from: bytes)) }
   }
 

@@ -261,6 +261,29 @@ struct `The processor` {
     await process.stop()
   }
 
+  @Test func `reads no further while the outbox is far behind`() async throws {
+    let world = try await World(topics: [.proofs, .orders])
+    let handler = TestHandler { record in
+      { change in try change.publish(record.valueText, key: record.keyText) }
+    }
+    let process = try TestProcess(
+      world, relays: false, inputs: [.proofs: handler], outboxLimit: 10)
+    let waits = process.metrics.counter("processor_relay_waits_total", "")
+    try await world.produce((0..<100).map { ("k", "\($0)") }, to: .proofs)
+    #expect(await eventually { waits.value >= 3 })
+    let rows = try await process.rows("outbox")
+    try await world.produce((100..<200).map { ("k", "\($0)") }, to: .proofs)
+    let before = waits.value
+    #expect(await eventually { waits.value >= before + 3 })
+    #expect(try await process.rows("outbox") == rows)
+    await process.stop()
+
+    let next = try TestProcess(world, inputs: [.proofs: handler], outboxLimit: 10)
+    let records = try await world.records(200, in: .orders)
+    #expect(records.compactMap(\.note) == (0..<200).map { "\($0)" })
+    await next.stop()
+  }
+
   private func committed(_ world: World) async throws -> Int64 {
     try await onThread {
       let consumer = try world.newConsumer(group: "service")

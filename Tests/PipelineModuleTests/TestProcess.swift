@@ -69,7 +69,7 @@ final class TestProcess: Sendable {
     _ world: World, relays: Bool = true, inputs: [Topic: any RecordHandler] = [:],
     jobs: [any TimerJob] = [],
     checkTopics: (@Sendable () throws -> [Topic: Int])? = nil,
-    makeProducer: (@Sendable () throws -> Producer)? = nil
+    makeProducer: (@Sendable () throws -> Producer)? = nil, outboxLimit: Int64 = 50_000
   ) throws {
     let metrics = Metrics()
     let fails = Flag()
@@ -96,7 +96,7 @@ final class TestProcess: Sendable {
       let processor = Processor(
         inputs: inputs, store: store, relay: relay, log: world.log, metrics: metrics,
         checkTopics: checkTopics ?? { counts },
-        makeConsumer: { try world.newConsumer(group: "service") })
+        makeConsumer: { try world.newConsumer(group: "service") }, outboxLimit: outboxLimit)
       self.processor = processor
       timers =
         jobs.isEmpty

@@ -34,10 +34,11 @@ import Testing
     #expect(HeaderBytes.decode(HeaderBytes.encode(headers)) == headers)
   }
 
-  @Test(arguments: [
-    [0], [0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1, 65, 0, 0, 0, 2, 66],
-    [255, 255, 255, 255, 1, 2, 3],
-  ] as [[UInt8]])
+  @Test(
+    arguments: [
+      [0], [0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1, 65, 0, 0, 0, 2, 66],
+      [255, 255, 255, 255, 1, 2, 3],
+    ] as [[UInt8]])
   func `that are garbage give nothing`(bytes: [UInt8]) {
     #expect(HeaderBytes.decode(bytes) == nil)
   }
@@ -91,6 +92,7 @@ import Testing
     for id in [1, 2, 3] as [Int64] { #expect(tracker.give(id)) }
     _ = tracker.delivered(2)
     tracker.failed(KafkaError(code: .timedOut, reason: "test"))
+    tracker.forgetProducer()
     tracker.begin(through: 0)
     #expect(tracker.failure == nil)
     #expect(tracker.give(1))

@@ -89,7 +89,8 @@ struct BadInputTests {
   @Test func `every fault of the settings is named at once, with exit code 78`() async throws {
     let log = "/tmp/purser-simulator-settings-\(UInt64.random(in: 0...UInt64.max))"
     defer { try? FileManager.default.removeItem(atPath: log) }
-    let process = try SimulatorProcess(
+    let process = try ChildProcess(
+      [ChildProcess.simulator()],
       environment: [
         "SIMULATOR_HTTP_PORT": "http", "SIMULATOR_ENVIRONMENT": "Production",
         "SIMULATOR_CATALOG": "/nowhere.storekit", "SIMULATOR_NOTIFICATION_URL": "ftp://x",
@@ -107,7 +108,7 @@ struct BadInputTests {
   @Test func `help lists the settings`() async throws {
     let log = "/tmp/purser-simulator-help-\(UInt64.random(in: 0...UInt64.max))"
     defer { try? FileManager.default.removeItem(atPath: log) }
-    let process = try SimulatorProcess(environment: [:], arguments: ["--help"], log: log)
+    let process = try ChildProcess([ChildProcess.simulator(), "--help"], log: log)
     #expect(await process.exitCode() == 0)
     let text = RunningSimulator.text(log)
     #expect(text.contains("SIMULATOR_CLOCK_FILE"))

@@ -1,6 +1,7 @@
 import AppStore
 import FoundationEssentials
 import Glibc
+import HTTPServer
 import ServiceRuntime
 import Testing
 
@@ -150,6 +151,40 @@ struct ProcessTests {
     #expect(try await simulator.post("/control/clock", "{\"advanceSeconds\":90000}").status == 200)
     let later = try await simulator.get("/control/notifications/\(uuid)")
     #expect(later.body.sendAttempts?.count == 1)
+  }
+
+  @Test func `a receiver that hangs costs its time, and holds up no stop`() async throws {
+    // A server that was never run: the kernel takes connections, and nobody answers.
+    let server = try Server(port: 0, router: Router(), log: .silent, metrics: Metrics())
+    let url = "http://127.0.0.1:\(server.port)/notifications"
+    let hasty = try await RunningSimulator(
+      notificationURL: url, settings: ["SIMULATOR_NOTIFICATION_TIMEOUT": "1"])
+    let bought = try await hasty.post("/control/purchases", "{\"productId\":\"coins\"}")
+    let uuid = try #require(bought.body.notificationUUID)
+    #expect(try await hasty.post("/control/clock", "{\"advanceSeconds\":60}").status == 200)
+    let entry = try await hasty.get("/control/notifications/\(uuid)")
+    #expect(entry.body.sendAttempts?.map(\.sendAttemptResult) == ["TIMED_OUT"])
+
+    let patient = try await RunningSimulator(
+      notificationURL: url, settings: ["SIMULATOR_NOTIFICATION_TIMEOUT": "60"])
+    _ = try await patient.post("/control/purchases", "{\"productId\":\"coins\"}")
+    // Of two moves one is refused at once, and then the other one waits for the attempt.
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<2 {
+        group.addTask {
+          try await patient.post("/control/clock", "{\"advanceSeconds\":60}").status
+        }
+      }
+      let refused = try await group.next()
+      #expect(refused == 409)
+      let began = ContinuousClock.now
+      patient.process.signal(SIGTERM)
+      #expect(await patient.process.exitCode() == 0)
+      #expect(ContinuousClock.now - began < .seconds(8))
+      let ended = try await group.next()
+      #expect(ended == 503)
+    }
+    withExtendedLifetime(server) {}
   }
 
   @Test func `bulk purchases come as lines, refused ones too`() async throws {

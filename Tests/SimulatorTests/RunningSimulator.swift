@@ -8,7 +8,7 @@ import ServiceRuntime
 /// A simulator that answers, with a folder of its own.
 final class RunningSimulator: Sendable {
   let folder: String
-  let process: SimulatorProcess
+  let process: ChildProcess
   let port: Int
   private let client = HTTPClient(workers: 2, name: "test", log: .silent, metrics: Metrics())
 
@@ -25,11 +25,12 @@ final class RunningSimulator: Sendable {
     ]
     environment.merge(settings) { _, new in new }
     let log = "\(folder)/log"
-    let process = try SimulatorProcess(environment: environment, log: log)
+    let process = try ChildProcess(
+      [ChildProcess.simulator()], environment: environment, log: log)
     self.process = process
     port = try await eventually("the simulator listens; see \(log)") {
       guard process.isRunning else {
-        throw SimulatorProcess.Failure(description: "it ended: \(RunningSimulator.text(log))")
+        throw ChildProcess.Failure(description: "it ended: \(RunningSimulator.text(log))")
       }
       let lines = RunningSimulator.text(log).split(separator: "\n")
       guard let line = lines.first(where: { $0.contains("\"listening\"") }),
@@ -133,7 +134,7 @@ func eventually<Value: Sendable>(
   while true {
     if let value = try await look() { return value }
     guard !deadline.hasPassed else {
-      throw SimulatorProcess.Failure(description: "not in time: \(what)")
+      throw ChildProcess.Failure(description: "not in time: \(what)")
     }
     try await Task.sleep(for: .milliseconds(5))
   }

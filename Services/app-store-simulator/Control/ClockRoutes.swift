@@ -68,8 +68,8 @@ struct ClockRoutes: Sendable {
 
   private func pause(of move: Move) throws(Problem) -> Duration {
     guard let given = move.pauseMilliseconds else { return pause }
-    guard (0...10_000).contains(given) else {
-      throw fault("pauseMilliseconds is \(given); give 0 to 10000.")
+    guard (0...5_000).contains(given) else {
+      throw fault("pauseMilliseconds is \(given); give 0 to 5000.")
     }
     return .milliseconds(given)
   }

@@ -15,6 +15,10 @@ enum ControlProblems {
           + "Let the receiver catch up, POST /control/notifications/resume, or send "
           + "\"notify\": false.",
         retryAfter: .seconds(1))
+    } catch is Stopping {
+      throw Problem(
+        status: 503, type: "stopping", title: "Stopping",
+        detail: "The simulator is being stopped; the clock stands where it was moved to so far.")
     } catch is ClockMover.Busy {
       throw Problem(
         status: 409, type: "clock-is-moving", title: "The clock is moving",

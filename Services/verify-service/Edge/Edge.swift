@@ -34,18 +34,17 @@ final class Edge: Sendable {
   private let metrics: Metrics
 
   init(
-    producer: Producer, verifier: SignedDataVerifier, topics: TopicNames, clock: any WallClock,
-    log: Log, metrics: Metrics
-  ) {
-    sender = EdgeSender(producer, limit: Self.inFlightLimit, metrics: metrics)
+    verifier: SignedDataVerifier, topics: TopicNames, clock: any WallClock, log: Log,
+    metrics: Metrics, makeProducer: @escaping @Sendable () throws -> Producer
+  ) throws {
+    sender = try EdgeSender(
+      limit: Self.inFlightLimit, metrics: metrics, makeProducer: makeProducer)
     self.verifier = verifier
     self.topics = topics
     self.clock = clock
     self.log = log
     self.metrics = metrics
   }
-
-  var isUsable: Bool { sender.isUsable }
 
   func close(by deadline: Deadline) async { await sender.close(by: deadline) }
 
@@ -74,7 +73,7 @@ final class Edge: Sendable {
       case .busy:
         count("busy")
         return .tryAgain("Too many unknown certificate chains are being checked.")
-      case .unknownForm where error.isGenuine:
+      case .unknownForm where error.isGenuine, .malformedPayload where error.isGenuine:
         // A form that Apple may add tomorrow: kept as it is, without effect.
         log.warning("a genuine notification of unknown form was kept", ["error": LogValue(error)])
         fact = FactWriter.unknownForm(signedPayload, receivedAt: clock.now())

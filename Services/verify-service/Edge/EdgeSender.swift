@@ -5,21 +5,26 @@ import Synchronization
 /// Sends single records and waits for the broker, bounded in number and time.
 ///
 /// A record whose wait ran out may still be delivered later; Apple sends it again, and the ledger
-/// finds the duplicate.
+/// finds the duplicate. A producer that librdkafka declares fatal is replaced by the next record.
 final class EdgeSender: Sendable {
-  private let producer: Producer
+  private let producer: Mutex<Producer>
+  private let makeProducer: @Sendable () throws -> Producer
   private let limit: Int
   private let inFlight = Atomic<Int>(0)
+  private let replaced: Counter
 
-  init(_ producer: Producer, limit: Int, metrics: Metrics) {
-    self.producer = producer
+  init(
+    limit: Int, metrics: Metrics, makeProducer: @escaping @Sendable () throws -> Producer
+  ) throws {
+    self.makeProducer = makeProducer
     self.limit = limit
+    producer = Mutex(try makeProducer())
+    replaced = metrics.counter(
+      "edge_producer_replaced_total", "Times the edge's producer was replaced.")
     metrics.reading("edge_in_flight", "Notifications that wait for the broker.") { [weak self] in
       self?.inFlight.load(ordering: .relaxed) ?? 0
     }
   }
-
-  var isUsable: Bool { producer.fatalError == nil }
 
   func send(_ record: Record, atMost duration: Duration) async -> DeliveryResult {
     guard inFlight.load(ordering: .relaxed) < limit else {
@@ -29,7 +34,7 @@ final class EdgeSender: Sendable {
     inFlight.wrappingAdd(1, ordering: .relaxed)
     let completion = Completion<DeliveryResult>()
     do {
-      try producer.enqueue(record) { [self] result in
+      try usableProducer().enqueue(record) { [self] result in
         inFlight.wrappingSubtract(1, ordering: .relaxed)
         completion.complete(with: result)
       }
@@ -40,12 +45,32 @@ final class EdgeSender: Sendable {
     let timer = Task {
       try? await Task.sleep(for: duration)
       completion.complete(
-        with: .failure(
-          KafkaError(code: .timedOut, reason: "no report within \(duration)")))
+        with: .failure(KafkaError(code: .timedOut, reason: "no report within \(duration)")))
     }
     defer { timer.cancel() }
     return await completion.value()
   }
 
-  func close(by deadline: Deadline) async { await producer.close(by: deadline) }
+  /// The producer, or a new one in place of one that is of no more use.
+  private func usableProducer() throws(KafkaError) -> Producer {
+    do {
+      return try producer.withLock { current in
+        guard current.fatalError != nil else { return current }
+        let old = current
+        current = try makeProducer()
+        replaced.add()
+        // Closing blocks until every outstanding report has fired.
+        _ = DedicatedThread(name: "kafka-close") { old.closeAndWait(by: .after(.seconds(1))) }
+        return current
+      }
+    } catch let error as KafkaError {
+      throw error
+    } catch {
+      throw KafkaError(code: .invalidArgument, reason: "no producer: \(error)")
+    }
+  }
+
+  func close(by deadline: Deadline) async {
+    await producer.withLock { $0 }.close(by: deadline)
+  }
 }

@@ -48,7 +48,7 @@ struct FactContents: Codable, Sendable, Equatable {
   }
 
   private static func read(notification fact: AppStoreFact, _ lineage: LineageID)
-    throws(PayloadFault) -> FactContents
+    throws(PayloadFault) -> FactContents?
   {
     let payload = try RecordedPayload.read(NotificationPayload.self, from: fact.signed)
     var contents = FactContents(
@@ -68,6 +68,8 @@ struct FactContents: Codable, Sendable, Equatable {
       contents.status = Int64(status.rawValue)
       contents.statusDate = date
     }
+    // Nothing of it can be recorded: kept on the topic, without effect.
+    guard contents.transaction != nil || contents.renewal != nil else { return nil }
     return contents
   }
 }

@@ -2,24 +2,22 @@ import Glibc
 import ServiceRuntime
 import Synchronization
 
-/// The real executable in a process that the test owns and that dies with it.
-final class SimulatorProcess: Sendable {
+/// A program in a process that the test owns and that dies with it.
+final class ChildProcess: Sendable {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
   private let pid: Mutex<pid_t?>
   private let ended: Completion<Void>
   private let reaper: DedicatedThread
 
-  /// Starts it with nothing but these variables in its environment.
-  init(environment: [String: String], arguments: [String] = [], log: String) throws {
+  /// Starts a program with nothing but these variables in its environment.
+  init(_ program: [String], environment: [String: String] = [:], log: String) throws {
     let variables = environment.map { "\($0.key)=\($0.value)" }
-    let command =
-      ["setpriv", "--pdeathsig", "KILL", "--", "env", "-i"] + variables
-      + [try Self.executable()] + arguments
+    let command = ["setpriv", "--pdeathsig", "KILL", "--", "env", "-i"] + variables + program
     let started = Completion<pid_t?>()
     let ended = Completion<Void>()
     // pdeathsig speaks of the thread that spawns, so that thread stays until the child has ended.
-    reaper = DedicatedThread(name: "sim-reaper") {
+    reaper = DedicatedThread(name: "child-reaper") {
       let child = Self.spawn(command, log: log)
       started.complete(with: child)
       guard let child else { return }
@@ -43,10 +41,10 @@ final class SimulatorProcess: Sendable {
     }
   }
 
-  /// Waits for the end, at most 15 s, and gives the exit code; negative for a signal.
+  /// Waits for the end, at most 30 s, and gives the exit code; negative for a signal.
   func exitCode() async -> Int32 {
     let timer = Task {
-      try? await Task.sleep(for: .seconds(15))
+      try? await Task.sleep(for: .seconds(30))
       if !Task.isCancelled { signal(SIGKILL) }
     }
     await ended.value()
@@ -65,8 +63,8 @@ final class SimulatorProcess: Sendable {
     }
   }
 
-  /// Products of a build lie in one folder, and so do the tests.
-  private static func executable() throws -> String {
+  /// The simulator: products of a build lie in one folder, and so do the tests.
+  static func simulator() throws -> String {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
     let own = String(

@@ -1,0 +1,23 @@
+import Testing
+
+@Suite("Decisions") struct DecisionTests {
+  private static let pages = Document.all.filter {
+    $0.path.hasPrefix("docs/decisions/0")
+  }
+
+  @Test func `they are numbered without a gap`() {
+    let numbers = Self.pages.compactMap { Int($0.path.split(separator: "/")[2].prefix(4)) }
+    #expect(numbers == Array(1...max(1, Self.pages.count)))
+    #expect(numbers.count > 8)
+  }
+
+  @Test(arguments: pages)
+  func `each is one page with context, decision and consequences`(page: Document) {
+    let headings = page.prose.map(\.text).filter { $0.hasPrefix("## ") }
+    #expect(headings == ["## Context", "## Decision", "## Consequences"])
+    for heading in headings {
+      #expect(page.section(heading).contains { !$0.text.isEmpty }, "\(page): \(heading) is empty")
+    }
+    #expect(page.prose.count + page.fenced.count < 60)
+  }
+}

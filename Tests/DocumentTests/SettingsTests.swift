@@ -1,0 +1,45 @@
+import ServiceRuntime
+import Testing
+
+@testable import entitlement_service
+@testable import order_service
+@testable import verify_service
+
+@Suite("Settings in documents") struct SettingsTests {
+  /// Name and default of every setting of the three services, as `--help` says them.
+  static let declared: [String: String] = {
+    var order = SettingsReader([:])
+    _ = order_service.Settings(&order, options: [:])
+    var verify = SettingsReader([:])
+    _ = verify_service.Settings(&verify, options: [:])
+    var entitlement = SettingsReader([:])
+    _ = entitlement_service.Settings(&entitlement, options: [:])
+    var declared = ["PURSER_LOG_LEVEL": "info"]
+    for one in order.declarations + verify.declarations + entitlement.declarations {
+      declared[one.name] = one.defaultText ?? "required"
+    }
+    return declared
+  }()
+
+  @Test func `the operator's table holds every setting with its default, and no other`() {
+    let rows = Document.rows(Document.operations.section("## Settings"))
+    let listed = Dictionary(
+      rows.map { ($0.cells[0].unquoted, $0.cells[1].unquoted) }, uniquingKeysWith: { $1 })
+    #expect(Self.declared.count > 12)
+    #expect(listed == Self.declared)
+  }
+
+  @Test(arguments: Document.all)
+  func `every variable that is named is one that a program reads`(document: Document) {
+    let prefixes = ["PURSER_", "ORDER_", "VERIFY_", "ENTITLEMENT_", "SIMULATOR_"]
+    for span in document.spans {
+      let name = String(span.text.prefix { $0 != "=" })
+      guard prefixes.contains(where: { name.hasPrefix($0) }),
+        name.allSatisfy({ $0.isUppercase || $0 == "_" || $0.isNumber })
+      else { continue }
+      #expect(
+        Self.declared[name] != nil || Repository.everySource.contains("\"\(name)\""),
+        "\(document):\(span.line): no program reads \(name)")
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import purser
+
+/// Gives a suite a stack of its own, which all of its tests share as `Way.current`.
+struct WayTrait: SuiteTrait, TestScoping {
+  /// Settings of a service beyond the usual ones, by its name.
+  var extra: @Sendable (StackPlan) -> [String: [String: String]] = { _ in [:] }
+  /// Whether the suite leaves everything whole, so that the laws must hold at its end.
+  var keepsLaws = true
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    let way = try await Way.start(extra: extra)
+    var failure: (any Error)?
+    do {
+      try await Way.$current.withValue(way) { try await function() }
+      if keepsLaws { try await Laws.check(way) }
+    } catch {
+      failure = error
+    }
+    for complaint in await way.stop() { Issue.record("\(complaint)") }
+    if let failure { throw failure }
+  }
+}
+
+extension Trait where Self == WayTrait {
+  /// A stack of the suite's own.
+  static var ownWay: WayTrait { WayTrait() }
+
+  /// A stack whose services can be made to fail.
+  static var wayWithFaults: WayTrait {
+    WayTrait(extra: { plan in FaultInjector.settings(of: plan) })
+  }
+
+  /// A stack whose services know keys of less than all scopes too.
+  static var wayWithKeys: WayTrait {
+    WayTrait(extra: { plan in
+      let keys = BadInput.keys(of: plan.apiKey)
+      return Dictionary(uniqueKeysWithValues: Way.services.map { ($0, keys) })
+    })
+  }
+}
+
+/// All suites that run whole stacks, one after another: two at once would only slow each other down.
+@Suite("The whole way", .serialized)
+enum WholeWay {
+  /// The stack of the running test.
+  static var way: Way {
+    get throws {
+      guard let way = Way.current else {
+        throw NotInTime(description: "the suite has no trait .ownWay")
+      }
+      return way
+    }
+  }
+}
