@@ -42,23 +42,29 @@ struct SubmitProof: Sendable {
     let proofId = UUIDs.version5(
       namespace: EventID.namespace, name: "proof\n\(orderId)\n\(SHA256.hex(signed))")
 
-    let (first, isNew) = try await store.change { change in
+    guard wait > .zero else { return try await take(proofId, signed, orderId, traceparent) }
+    let deadline = Deadline.after(wait)
+    // The place in the line comes before the look at the state, so that nothing is missed between.
+    var ticket = waiters.enter(orderId)
+    defer { waiters.leave(ticket) }
+    var now = try await take(proofId, signed, orderId, traceparent)
+    while now.outcome == nil && !deadline.hasPassed {
+      let ending = await waiters.wait(ticket, atMost: deadline.remaining)
+      ticket = waiters.enter(orderId)
+      now = try await current(proofId, orderId)
+      if ending != .notified { break }
+    }
+    return now
+  }
+
+  private func take(
+    _ proofId: String, _ signed: String, _ orderId: String, _ traceparent: String?
+  ) async throws -> Result {
+    let (result, isNew) = try await store.change { change in
       try Self.take(change, proofId, signed, orderId, traceparent)
     }
     (isNew ? submitted : repeated).add()
-    guard first.outcome == nil, wait > .zero else { return first }
-
-    let deadline = Deadline.after(wait)
-    while true {
-      // The place in the line comes before the look at the state, so that nothing is missed between.
-      let ticket = waiters.enter(orderId)
-      defer { waiters.leave(ticket) }
-      let now = try await current(proofId, orderId)
-      guard now.outcome == nil, !deadline.hasPassed else { return now }
-      if await waiters.wait(ticket, atMost: deadline.remaining) != .notified {
-        return try await current(proofId, orderId)
-      }
-    }
+    return result
   }
 
   private static func take(
