@@ -73,7 +73,8 @@ import Testing
 
   @Test func `text that is not UTF-8 is refused`() {
     #expect(throws: DecodingError.self) {
-      try EventJSON.decode([String].self, from: Array("[\"".utf8) + [0xC3, 0x28] + Array("\"]".utf8))
+      try EventJSON.decode(
+        [String].self, from: Array("[\"".utf8) + [0xC3, 0x28] + Array("\"]".utf8))
     }
   }
 
@@ -83,8 +84,9 @@ import Testing
   }
 
   @Test func `numbers are exact or refused`() throws {
-    #expect(try read([Int64].self, "[9223372036854775807,-9223372036854775808,-0,1e2,2.0]")
-      == [.max, .min, 0, 100, 2])
+    #expect(
+      try read([Int64].self, "[9223372036854775807,-9223372036854775808,-0,1e2,2.0]")
+        == [.max, .min, 0, 100, 2])
     #expect(throws: DecodingError.self) { try read([Int64].self, "[9223372036854775808]") }
     #expect(throws: DecodingError.self) { try read([Int64].self, "[1.5]") }
     #expect(throws: DecodingError.self) { try read([UInt8].self, "[256]") }

@@ -61,7 +61,8 @@ final class JSONDocument {
   func isKey(_ value: Value, _ key: borrowing Span<UInt8>) -> Bool {
     guard value.kind == .text else {
       guard let text = text(value) else { return false }
-      return key.count == text.utf8.count && text.utf8.elementsEqual((0..<key.count).map { key[$0] })
+      return key.count == text.utf8.count
+        && text.utf8.elementsEqual((0..<key.count).map { key[$0] })
     }
     guard Int(value.end - value.start) == key.count else { return false }
     let start = Int(value.start)

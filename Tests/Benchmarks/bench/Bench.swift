@@ -53,13 +53,18 @@ final class Bench {
 
   /// Starts a program of any kind.
   @discardableResult
-  func start(_ name: String, _ executable: String, _ arguments: [String], _ environment: [String: String] = [:])
+  func start(
+    _ name: String, _ executable: String, _ arguments: [String],
+    _ environment: [String: String] = [:]
+  )
     throws -> ChildProcess
   {
     let child = try ChildProcess(
       ChildProcess.Program(
         name: name, executable: executable, arguments: arguments,
-        environment: environment.merging(["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin"]) { own, _ in own },
+        environment: environment.merging(["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin"]) {
+          own, _ in own
+        },
         logFile: file("\(name).log")))
     children.append(child)
     return child
@@ -113,7 +118,9 @@ final class Bench {
 
   /// Starts a service; returns its port and how long it took to become ready.
   @discardableResult
-  func startService(_ name: String, _ arguments: [String] = []) throws -> (port: Int, took: Double) {
+  func startService(_ name: String, _ arguments: [String] = [], within seconds: Int64 = 60) throws
+    -> (port: Int, took: Double)
+  {
     guard let word = name.split(separator: "-").first?.uppercased() else { return (0, 0) }
     let port = try Self.freePort()
     let began = ContinuousClock.now
@@ -125,7 +132,7 @@ final class Bench {
         "PURSER_API_KEYS": "bench:admin:\(SHA256.hex(apiKey))",
         "PURSER_LOG_LEVEL": "warning", "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(kafkaPort)",
       ])
-    try waitReady(port, "/readyz", name)
+    try waitReady(port, "/readyz", name, within: seconds)
     return (port, (ContinuousClock.now - began).inSeconds)
   }
 

@@ -34,7 +34,8 @@ enum HTTPFigures {
   }
 
   /// CPU of a server per request, in microseconds, with 64 connections.
-  static func cost(_ server: ChildProcess, _ port: Int, _ path: String, _ count: Int) throws -> Double
+  static func cost(_ server: ChildProcess, _ port: Int, _ path: String, _ count: Int) throws
+    -> Double
   {
     try cost(server, port, count) { _ in Request.get(path) }
   }
@@ -76,7 +77,8 @@ enum HTTPFigures {
       }
       """
     try Data(text.utf8).write(to: URL(filePath: bench.file("nginx.conf")))
-    let child = try bench.start("nginx", program, ["-c", bench.file("nginx.conf"), "-p", bench.folder])
+    let child = try bench.start(
+      "nginx", program, ["-c", bench.file("nginx.conf"), "-p", bench.folder])
     try bench.waitReady(port, "/", "nginx")
     return (child, port)
   }

@@ -98,7 +98,8 @@ private final class Echo {
     try admin.create(
       [
         TopicSpecification(
-          name: topic, partitions: TopicNames.defaultPartitions, replicationFactor: -1, settings: [:])
+          name: topic, partitions: TopicNames.defaultPartitions, replicationFactor: -1,
+          settings: [:])
       ], timeout: .seconds(10))
     producer = try Producer(bench.kafka, name: "bench-echo", log: .silent, metrics: Metrics())
     consumer = try Consumer(
