@@ -123,7 +123,9 @@ let package = Package(
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "Cryptography", "ServiceRuntime"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
-    tests("AppStoreTests", ["AppStore", "Cryptography"]),
+    tests(
+      "AppStoreTests",
+      ["AppStore", "Cryptography", "HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests(
       "PipelineModuleTests",
       ["Pipeline", "Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
@@ -133,7 +135,11 @@ let package = Package(
     tests(
       "VerifyServiceTests",
       ["verify-service", "Events", "AppStore", "Catalog", "Kafka", "ServiceRuntime"]),
-    tests("EntitlementServiceTests", ["entitlement-service", "Events", "Catalog"]),
+    tests(
+      "EntitlementServiceTests",
+      [
+        "entitlement-service", "Events", "Catalog", "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+      ]),
     tests(
       "SimulatorTests",
       [

@@ -33,7 +33,7 @@ struct ApplyTransaction: RecordHandler {
     if let known = try EntitlementStore.revision(change.transaction, state),
       known >= state.revision
     {
-      stale.add()
+      change.count(stale)
       return
     }
     countUnknownProducts(state)
@@ -41,7 +41,7 @@ struct ApplyTransaction: RecordHandler {
       change.transaction, state, encoded: encoded,
       givesRights: state.transactions.contains { $0.type != ProductKind.consumable.appStoreType })
     let entries = try balances.apply(state, change)
-    try recompute.run(state.customer, ChangeCause(state), entries, change)
+    try recompute.run(state.customer, ChangeCause(state), entries, at: state.decidedAt, change)
   }
 
   /// A product that the catalog does not know gives nothing, and raises an alarm.

@@ -13,6 +13,7 @@ enum EntitlementStore {
           customer TEXT PRIMARY KEY,
           version INTEGER NOT NULL,
           updated_at INTEGER NOT NULL,
+          evaluated_at INTEGER NOT NULL,
           due_at INTEGER
         ) WITHOUT ROWID;
         CREATE INDEX customers_by_due ON customers (due_at) WHERE due_at IS NOT NULL;
@@ -65,20 +66,28 @@ enum EntitlementStore {
   }
 
   static func saveCustomer(
-    _ change: Change, _ customer: String, version: Int64, dueAt: Int64?
+    _ change: Change, _ customer: String, version: Int64, evaluatedAt: Int64, dueAt: Int64?
   ) throws {
     try change.transaction.run(
       """
-      INSERT INTO customers (customer, version, updated_at, due_at) VALUES (?, ?, ?, ?)
+      INSERT INTO customers (customer, version, updated_at, evaluated_at, due_at)
+      VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (customer) DO UPDATE SET version = excluded.version,
-        updated_at = excluded.updated_at, due_at = excluded.due_at
-      """, customer, version, change.now, dueAt)
+        updated_at = excluded.updated_at, evaluated_at = excluded.evaluated_at,
+        due_at = excluded.due_at
+      """, customer, version, change.now, evaluatedAt, dueAt)
   }
 
-  static func dueAt(_ transaction: Transaction, _ customer: String) throws -> Int64? {
-    try transaction.first("SELECT due_at FROM customers WHERE customer = ?", customer) {
-      $0.optionalInt(0)
-    } ?? nil
+  /// For which time a customer was computed last, and when that result changes by itself.
+  static func evaluation(_ transaction: Transaction, _ customer: String) throws -> Evaluation? {
+    try transaction.first(
+      "SELECT evaluated_at, due_at FROM customers WHERE customer = ?", customer
+    ) { row in Evaluation(at: row.int(0), dueAt: row.optionalInt(1)) }
+  }
+
+  struct Evaluation {
+    let at: Int64
+    let dueAt: Int64?
   }
 
   /// The revision of a lineage that a customer was told of last; nil when of none.

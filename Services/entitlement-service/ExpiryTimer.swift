@@ -20,7 +20,7 @@ struct ExpiryTimer: TimerJob {
       Int64(limit)
     ) { $0.text(0) }
     for customer in customers {
-      try recompute.run(customer, ChangeCause(kind: "expiry"), [], change)
+      try recompute.run(customer, ChangeCause(kind: "expiry"), [], at: dueBy, change)
     }
     return customers.count
   }

@@ -18,14 +18,20 @@ struct Recompute: Sendable {
   ///   - customer: Whose rights.
   ///   - cause: Why, for the events.
   ///   - entries: Balance entries that the same cause wrote; each becomes an event.
+  ///   - time: For which time. A record gives the time of its own decision, so that reading a backlog
+  ///     ends no right before the renewal behind it is read; only a timer, which has read the past,
+  ///     gives the present (design law 11). Time never runs back for a customer.
   ///   - change: The change that all of it is part of.
   func run(
-    _ customer: String, _ cause: ChangeCause, _ entries: [Balances.Entry], _ change: Change
+    _ customer: String, _ cause: ChangeCause, _ entries: [Balances.Entry], at time: Int64,
+    _ change: Change
   ) throws {
     let transaction = change.transaction
+    let before = try EntitlementStore.evaluation(transaction, customer)
+    let time = max(min(time, change.now), before?.at ?? Int64.min)
     let stored = try EntitlementStore.entitlements(transaction, customer)
     let result = Entitlements.compute(
-      try EntitlementStore.purchases(transaction, customer), rules, at: change.now)
+      try EntitlementStore.purchases(transaction, customer), rules, at: time)
     let differences = Difference.between(stored.filter(\.isActive), result.entitlements)
 
     let first = try EntitlementStore.version(transaction, customer)
@@ -51,20 +57,18 @@ struct Recompute: Sendable {
           shortfall: entry.shortfall > 0 ? entry.shortfall : nil, cause: entryCause,
           changedAt: change.now))
     }
-    try finish(customer, from: first, to: version, result, change)
+    guard version != first || before == nil || before?.dueAt != result.nextChange else { return }
+    try EntitlementStore.saveCustomer(
+      change, customer, version: version, evaluatedAt: time, dueAt: result.nextChange)
+    change.rescheduleTimers()
+    if version != first { try publish(customer, version, result, change) }
+    change.count(events, Int(version - first))
   }
 
-  private func finish(
-    _ customer: String, from first: Int64, to version: Int64, _ result: Entitlements.Result,
-    _ change: Change
+  /// The whole state, for the compacted topic.
+  private func publish(
+    _ customer: String, _ version: Int64, _ result: Entitlements.Result, _ change: Change
   ) throws {
-    let due = try EntitlementStore.dueAt(change.transaction, customer)
-    guard version != first || due != result.nextChange || first == 0 else { return }
-    try EntitlementStore.saveCustomer(
-      change, customer, version: version, dueAt: result.nextChange)
-    if due != result.nextChange { change.rescheduleTimers() }
-    guard version != first else { return }
-    events.add(Int(version - first))
     try change.publish(
       .entitlementState, key: customer, type: .customerState, subject: customer,
       revision: version,

@@ -52,7 +52,7 @@ struct CompleteOrder: RecordHandler {
         order.rejection = outcome.reason ?? outcome.outcome.rawValue
         order.move(to: .rejected, cause: "proof-outcome", at: change.now)
         try OrderStore.save(change, order)
-        rejected.add()
+        change.count(rejected)
       }
     }
     let (waiters, id) = (waiters, order.id)
@@ -98,7 +98,7 @@ struct CompleteOrder: RecordHandler {
       || purchase.quantity.map { $0 != order.quantity } ?? false
     order.move(to: .completed, cause: cause, at: change.now)
     try OrderStore.save(change, order)
-    completed.add()
-    if order.mismatched { mismatched.add() }
+    change.count(completed)
+    if order.mismatched { change.count(mismatched) }
   }
 }

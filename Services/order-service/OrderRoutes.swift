@@ -21,11 +21,9 @@ struct OrderRoutes: Sendable {
   }
 
   private func place(_ request: Request) async throws -> Response {
-    let order = try await busyAsProblem {
-      try await placeOrder.run(
-        try request.json(PlaceOrder.Input.self), principal: request.principal?.name ?? "",
-        idempotencyKey: try request.idempotencyKey(), traceparent: request.traceparent)
-    }
+    let order = try await placeOrder.run(
+      try request.json(PlaceOrder.Input.self), principal: request.principal?.name ?? "",
+      idempotencyKey: try request.idempotencyKey(), traceparent: request.traceparent)
     return Response.json(OrderAnswer(order), status: 201)
       .with("Location", "/v1/orders/\(order.id)")
   }
@@ -52,11 +50,9 @@ struct OrderRoutes: Sendable {
 
   private func prove(_ request: Request) async throws -> Response {
     let wait = request.preferredWait(atMost: longestWait)
-    let result = try await busyAsProblem {
-      try await submitProof.run(
-        try request.json(SubmitProof.Input.self), orderId: request.parameter("id"),
-        wait: wait ?? .zero, traceparent: request.traceparent)
-    }
+    let result = try await submitProof.run(
+      try request.json(SubmitProof.Input.self), orderId: request.parameter("id"),
+      wait: wait ?? .zero, traceparent: request.traceparent)
     let response = try ProofAnswer.response(result)
     return wait.map { response.appliedWait($0) } ?? response
   }

@@ -24,7 +24,7 @@ struct Settings: Sendable {
     http = HTTPSettings(&reader, prefix: "ORDER", port: 8081)
     pipeline = PipelineSettings(&reader, prefix: "ORDER", store: "orders.sqlite")
     longestWait = reader.seconds(
-      "ORDER_LONGEST_WAIT", default: 30, in: 0...60, "the longest Prefer: wait that is kept")
+      "ORDER_LONGEST_WAIT", default: 30, in: 0...30, "the longest Prefer: wait that is kept")
     partitions = reader.integer(
       "PURSER_PARTITIONS", default: 12, in: 1...1024,
       "how many partitions the topics were made with")

@@ -32,6 +32,14 @@ public struct ChainFault: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String { detail }
 }
 
+/// What is strong enough for a chain.
+public enum ChainStrength: Sendable {
+  /// 112 bits of security throughout.
+  case current
+  /// The same, but certificates may be signed with SHA-1, as those of old receipts are.
+  case withSHA1
+}
+
 /// Checks leaf ← intermediate ← pinned root by the rules of RFC 5280, except for the time.
 ///
 /// Times are left to the caller, who checks `validFrom...validThrough` at the date that counts:
@@ -41,10 +49,12 @@ public enum CertificateChain {
   ///
   /// All OpenSSL objects live for this call only.
   public static func verify(
-    leaf: Certificate, intermediate: Certificate, roots: [Certificate]
+    leaf: Certificate, intermediate: Certificate, roots: [Certificate],
+    strength: ChainStrength = .current
   ) throws(ChainFault) -> VerifiedChain {
     do {
-      let root = try checkSignatures(leaf: leaf, intermediate: intermediate, roots: roots)
+      let root = try checkSignatures(
+        leaf: leaf, intermediate: intermediate, roots: roots, strength: strength)
       let chain = [leaf, intermediate, root]
       return VerifiedChain(
         leafKey: leaf.publicKey,
@@ -60,7 +70,7 @@ public enum CertificateChain {
 
   /// Answers the pinned root on which the chain ends.
   private static func checkSignatures(
-    leaf: Certificate, intermediate: Certificate, roots: [Certificate]
+    leaf: Certificate, intermediate: Certificate, roots: [Certificate], strength: ChainStrength
   ) throws -> Certificate {
     defer { ErrorQueue.clear() }
     let leafHandle = try CertificateHandle(der: leaf.der)
@@ -86,9 +96,18 @@ public enum CertificateChain {
       let parameters = unsafe X509_STORE_CTX_get0_param(context)
     else { throw CryptographyError.failed("preparing a chain check") }
     unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_NO_CHECK_TIME))
-    // One certificate between leaf and root; 112 bits of security, so no SHA-1 and no short RSA.
+    // One certificate between leaf and root.
     unsafe X509_VERIFY_PARAM_set_depth(parameters, 1)
-    unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
+    switch strength {
+    case .current:
+      // 112 bits of security, so no SHA-1 and no short RSA.
+      unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
+    case .withSHA1:
+      // OpenSSL has no level between SHA-1 refused and everything allowed.
+      unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 0)
+      try checkStrength(of: leafHandle)
+      try checkStrength(of: intermediateHandle)
+    }
 
     guard unsafe X509_verify_cert(context) == 1 else {
       let code = unsafe X509_STORE_CTX_get_error(context)
@@ -115,6 +134,20 @@ public enum CertificateChain {
       throw ChainFault(detail: "the chain does not end on a pinned root")
     }
     return root
+  }
+
+  /// Keys as strong as at the current level, and signatures over no digest weaker than SHA-1.
+  private static func checkStrength(
+    of certificate: borrowing CertificateHandle
+  ) throws(ChainFault) {
+    var digestBits: Int32 = 0
+    // OpenSSL counts 63 bits for SHA-1 and 39 for MD5.
+    guard unsafe X509_get_signature_info(certificate.handle, nil, nil, &digestBits, nil) == 1,
+      digestBits >= 63
+    else { throw ChainFault(detail: "a certificate is signed with a digest that is too weak") }
+    guard let key = unsafe X509_get0_pubkey(certificate.handle),
+      unsafe EVP_PKEY_get_security_bits(key) >= 112
+    else { throw ChainFault(detail: "a certificate's key is too short") }
   }
 
   /// Rules that OpenSSL enforces in full only under its strict flag, which would also demand key

@@ -10,6 +10,8 @@ public struct CryptographyError: Error, Sendable, Equatable, CustomStringConvert
     case invalidKey = "invalid-key"
     /// The key is of another kind or curve than the operation needs.
     case wrongKeyType = "wrong-key-type"
+    /// The bytes are not one signed message (PKCS#7) with one signer.
+    case invalidMessage = "invalid-message"
     /// OpenSSL refused an operation that should not fail (memory, entropy).
     case operationFailed = "operation-failed"
   }
@@ -27,6 +29,11 @@ public struct CryptographyError: Error, Sendable, Equatable, CustomStringConvert
 
   /// Kind and detail in one line.
   public var description: String { "\(kind.rawValue): \(detail)" }
+
+  /// The bytes are not a signed message.
+  static func invalidMessage(_ detail: String) -> CryptographyError {
+    CryptographyError(.invalidMessage, detail)
+  }
 
   /// An operation that should not fail did; takes OpenSSL's reason along and clears its queue.
   static func failed(_ operation: String) -> CryptographyError {

@@ -1,3 +1,5 @@
+import ServiceRuntime
+
 /// What came of running a handler: the one place where errors become answers.
 struct Outcome: Sendable {
   let response: Response
@@ -32,6 +34,9 @@ struct Outcome: Sendable {
 
   private static func failed(_ error: any Error, _ request: Request) -> Outcome {
     if let problem = error as? Problem { return Outcome(response: problem.response, fault: nil) }
+    if let tryAgain = (error as? any Transient)?.tryAgain {
+      return Outcome(response: Problem.tryAgain(tryAgain).response, fault: nil)
+    }
     return broken(String(describing: error), request)
   }
 

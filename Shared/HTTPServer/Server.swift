@@ -71,6 +71,7 @@ public final class Server: Service {
   /// Stops: no new connections; what is in flight is answered with `Connection: close` until shortly
   /// before the deadline; the rest gets 503; then the threads end.
   public func stop(by deadline: Deadline) async {
+    let deadline = min(deadline, .after(core.limits.stopTime))
     let before = state.withLock { state in
       let before = state
       state = .stopped

@@ -24,6 +24,8 @@ public struct ServerLimits: Sendable {
   ///
   /// Longer than any `Prefer: wait`.
   public var handlerTime: Duration = .seconds(60)
+  /// How long stopping may take; then what is still in flight has been answered 503.
+  public var stopTime: Duration = .seconds(3)
 
   /// The defaults.
   public init() {}

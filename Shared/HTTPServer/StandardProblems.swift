@@ -1,3 +1,5 @@
+import ServiceRuntime
+
 extension Problem {
   /// 404: nothing stands at this path.
   public static func notFound(_ detail: String = "There is nothing at this path.") -> Problem {
@@ -10,6 +12,13 @@ extension Problem {
       status: 405, type: "method-not-allowed", title: "Method not allowed",
       detail: "\(method) does not work here; use \(allowed.joined(separator: ", ")).",
       headers: [("Allow", allowed.joined(separator: ", "))])
+  }
+
+  /// 503 with `Retry-After`, for an error that passes by itself.
+  static func tryAgain(_ reason: TryAgain) -> Problem {
+    Problem(
+      status: 503, type: reason.type, title: "Try again", detail: reason.detail,
+      retryAfter: reason.after)
   }
 
   /// 400: the request breaks the rules of HTTP; the connection is closed.

@@ -31,6 +31,8 @@ struct Batch: Sendable {
     var waiting = 0
     /// The newest outbox row at COMMIT: when it is delivered, so is all that the batch published.
     var outboxID: Int64 = 0
+    /// How many records wait after this batch; nil when none waited before it nor does since.
+    var waitingNow: Int64?
   }
 
   /// The next offset of each partition after this batch.
@@ -62,6 +64,7 @@ struct Batch: Sendable {
     }
     try InputPositions.set(change.transaction, positions)
     result.outboxID = try Outbox.newestID(change.transaction)
+    if mayWait { result.waitingNow = try WaitingRecords.count(change.transaction) }
     return result
   }
 

@@ -2,7 +2,7 @@ import Cryptography
 public import Events
 import Kafka
 public import SQLite
-import ServiceRuntime
+public import ServiceRuntime
 import Synchronization
 
 /// One change of a store: state and outbox rows that become true together, at COMMIT.
@@ -62,6 +62,12 @@ public struct Change {
     context.outbox.changed(after: transaction)
   }
 
+  /// Counts something that this change did; only if it is committed.
+  public func count(_ counter: Counter, _ amount: Int = 1) {
+    guard amount != 0 else { return }
+    transaction.afterCommit { counter.add(amount) }
+  }
+
   /// Says that a timer's next due time may have changed.
   public func rescheduleTimers() {
     let wake = context.timersWake
@@ -96,13 +102,22 @@ struct StoreContext: Sendable {
 final class OutboxSignal: Sendable {
   let wake = Wake()
   private let count = Atomic<Int>(0)
+  private let newest = Atomic<Int64>(0)
 
   /// How often rows were committed.
   var changes: Int { count.load(ordering: .acquiring) }
 
+  /// The id of the newest row that was committed since the start; 0 before the first.
+  var newestID: Int64 { newest.load(ordering: .acquiring) }
+
+  /// Begins with what an earlier process has left.
+  func begin(newestID: Int64) { newest.store(newestID, ordering: .releasing) }
+
   /// Signals after the COMMIT of a transaction.
   func changed(after transaction: Transaction) {
+    let id = transaction.lastInsertedRowID
     transaction.afterCommit(key: "relay") {
+      self.newest.store(id, ordering: .releasing)
       self.count.wrappingAdd(1, ordering: .acquiringAndReleasing)
       self.wake.signal()
     }

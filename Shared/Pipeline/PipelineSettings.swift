@@ -76,7 +76,6 @@ public struct PipelineParts: Sendable {
     relay = Relay(store: store, log: log, metrics: metrics) {
       try Producer(kafka, name: "\(service)-relay", log: log, metrics: metrics)
     }
-    let admin = try Admin(kafka, name: "\(service)-check", log: log, metrics: metrics)
     let plan = TopicPlan(names: settings.topics)
     let all = Set(inputs.keys).union(outputs).union([.deadLetters])
     let read = Set(inputs.keys)
@@ -84,7 +83,10 @@ public struct PipelineParts: Sendable {
     processor = Processor(
       inputs: inputs, store: store, relay: relay, log: log, metrics: metrics,
       checkTopics: {
-        try plan.check(all, admin, timeout: .seconds(5)).filter { read.contains($0.key) }
+        // Asked until it is answered once, so the client lives no longer than a question.
+        let admin = try Admin(kafka, name: "\(service)-check", log: log, metrics: metrics)
+        defer { admin.closeAndWait() }
+        return try plan.check(all, admin, timeout: .seconds(2)).filter { read.contains($0.key) }
       },
       makeConsumer: {
         try Consumer(

@@ -62,7 +62,7 @@ public final class Processor: Service {
     self.store = store
     self.relay = relay
     self.log = log
-    self.metrics = ProcessorMetrics(metrics, store: store)
+    self.metrics = ProcessorMetrics(metrics)
     self.checkTopics = checkTopics
     self.makeConsumer = makeConsumer
   }

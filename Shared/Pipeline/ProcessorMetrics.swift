@@ -10,9 +10,10 @@ struct ProcessorMetrics: Sendable {
   let storeFailures: Counter
   let pollFailures: Counter
   let relayWaits: Counter
+  let waitingNow: Gauge
   let batchSeconds: Histogram
 
-  init(_ metrics: Metrics, store: Store) {
+  init(_ metrics: Metrics) {
     handled = metrics.counter("processor_records_total", "Records whose change is committed.")
     deadLetters = metrics.counter(
       "processor_undecodable_total", "Records that could not be decoded; each is a dead letter.")
@@ -27,9 +28,7 @@ struct ProcessorMetrics: Sendable {
     relayWaits = metrics.counter(
       "processor_relay_waits_total", "Times reading waited because the outbox was far behind.")
     batchSeconds = metrics.histogram("processor_batch_seconds", "From decoded batch to COMMIT.")
-    metrics.reading("processor_waiting_records", "Records that wait now.") {
-      (try? store.readers.readAndWait { reader in Int(try WaitingRecords.count(reader)) }) ?? -1
-    }
+    waitingNow = metrics.gauge("processor_waiting_records", "Records that wait now.")
   }
 
   func count(_ result: Batch.Result, took: Duration) {
@@ -37,6 +36,7 @@ struct ProcessorMetrics: Sendable {
     deadLetters.add(result.undecodable)
     failures.add(result.failed)
     waiting.add(result.waiting)
+    if let count = result.waitingNow { waitingNow.set(Int(clamping: count)) }
     batchSeconds.record(took)
   }
 }

@@ -43,9 +43,8 @@ public final class Relay: Service {
     self.log = log
     self.metrics = RelayMetrics(metrics)
     metrics.reading("outbox_undelivered", "Outbox rows that the broker does not have yet.") {
-      [store, tracker] in
-      guard let newest = try? store.newestOutboxID() else { return -1 }
-      return Int(clamping: max(0, newest - max(0, tracker.through)))
+      [outbox = store.context.outbox, tracker] in
+      Int(clamping: max(0, outbox.newestID - max(0, tracker.through)))
     }
   }
 
@@ -132,14 +131,5 @@ struct RelayMetrics: Sendable {
       "relay_refused_total", "Outbox rows that Kafka refused for good; each is a dead letter.")
     storeFailures = metrics.counter(
       "relay_store_failures_total", "Times the outbox could not be read or written.")
-  }
-}
-
-extension Store {
-  /// The id of the newest outbox row ever inserted.
-  ///
-  /// Blocks: for threads of ours, and for `/metrics`.
-  func newestOutboxID() throws -> Int64 {
-    try readers.readAndWait { reader in try Outbox.newestID(reader) }
   }
 }

@@ -45,6 +45,8 @@ public final class Store: Sendable {
       path: path, migrations: migrations, log: log, metrics: metrics, name: "store",
       beforeCommitForTests: beforeCommitForTests)
     readers = try Readers(path: path, count: 2, log: log, metrics: metrics)
+    let newest = try readers.readAndWait { reader in try Outbox.newestID(reader) }
+    context.outbox.begin(newestID: newest)
   }
 
   /// Changes the store; returns after COMMIT.

@@ -57,7 +57,7 @@ enum WaitingRecords {
     return found
   }
 
-  static func count(_ reader: Reader) throws -> Int64 {
-    try reader.first("SELECT COUNT(*) FROM waiting_records") { row in row.int(0) } ?? 0
+  static func count(_ transaction: Transaction) throws -> Int64 {
+    try transaction.first("SELECT COUNT(*) FROM waiting_records") { row in row.int(0) } ?? 0
   }
 }

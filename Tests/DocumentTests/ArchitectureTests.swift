@@ -3,14 +3,16 @@ import Testing
 
 /// What the architecture page must not forget.
 @Suite("The architecture page is complete") struct ArchitectureTests {
-  private static let spans = Set(Document.architecture.spans.map(\.text))
+  /// The first column of the table below a heading.
+  private static func names(below heading: String) -> [String] {
+    Document.rows(Document.architecture.section(heading)).map { $0.cells[0].unquoted }
+  }
 
   @Test func `it lists every thread that the code starts`() {
-    let rows = Document.rows(Document.architecture.section("## Threads")).map { $0.cells[0].unquoted }
+    let rows = Self.names(below: "## Threads")
     // Names are built of a constant beginning and a number, or given by the part itself.
     let literal = Repository.literals(after: "DedicatedThread(name: ")
-      .map { $0.split(separator: "\\", omittingEmptySubsequences: false).first.map(String.init) ?? "" }
-      .filter { !$0.isEmpty }
+      .map { name in String(name.prefix { $0 != "\\" }) }.filter { !$0.isEmpty }
     #expect(literal.count > 6)
     let own = ["kafka-in", "relay", "timers", "http-client-"]
     for name in Set(literal).union(own) {
@@ -27,10 +29,7 @@ import Testing
         }
       })
     #expect(made.count > 10)
-    let listed = Set(
-      Document.rows(Document.architecture.section("## Stores and tables"))
-        .map { $0.cells[0].unquoted })
-    #expect(listed == made)
+    #expect(Set(Self.names(below: "## Stores and tables")) == made)
   }
 
   @Test(arguments: Topic.allCases)
@@ -51,7 +50,7 @@ import Testing
     let folders = Set(
       Repository.code.map { path in path.split(separator: "/").dropLast().joined(separator: "/") }
     ).filter { !$0.hasPrefix("Shared/CLibraries") }
-    let map = Document.rows(Document.architecture.section("## File map")).map { $0.cells[0].unquoted }
+    let map = Self.names(below: "## File map")
     #expect(folders.count > 20)
     for folder in folders.sorted() {
       #expect(map.contains("\(folder)/"), "the file map lacks \(folder)/")
@@ -77,10 +76,8 @@ import Testing
           ?? manifest.firstRange(of: "service(\n      \"\(name)\"")
           ?? manifest.firstRange(of: "service(\"\(name)\""))
       let call = manifest[range.upperBound...].prefix { $0 != ")" }
-      let wanted = Set(Repository.quoted(in: String(call)).filter { !$0.hasPrefix("C") || $0 == "Catalog" || $0 == "Cryptography" })
-      let said = Set(
-        row.cells[2].split(separator: "`").map(String.init)
-          .filter { $0.first?.isLetter == true && $0.first?.isUppercase == true && !$0.contains(" ") })
+      let wanted = Set(Repository.quoted(in: String(call))).intersection(names)
+      let said = Set(Repository.quoted(in: row.cells[2], by: "`"))
       #expect(said == wanted, "imports of \(name)")
     }
   }
@@ -88,8 +85,8 @@ import Testing
 
 extension Repository {
   /// Everything in quotes.
-  static func quoted(in text: String) -> [String] {
-    text.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+  static func quoted(in text: String, by quote: Character = "\"") -> [String] {
+    text.split(separator: quote, omittingEmptySubsequences: false).enumerated()
       .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
   }
 }

@@ -59,7 +59,7 @@ import Testing
   @Test func `a wrong command line is noticed`() {
     #expect(Self.fault(in: "make demo") == nil)
     #expect(Self.fault(in: "make everything") != nil)
-    #expect(Self.fault(in: "KAFKA_BOOTSTRAP_SERVERS=a:1 purser topics create --partitions 3") == nil)
+    #expect(Self.fault(in: "KAFKA_BOOTSTRAP_SERVERS=a:1 purser topics create --prefix x.") == nil)
     #expect(Self.fault(in: ".build/debug/purser topics paint") != nil)
     #expect(Self.fault(in: "purser inspect iap.orders --colour") != nil)
     #expect(Self.fault(in: "purser repair") != nil)

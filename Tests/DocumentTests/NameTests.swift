@@ -2,8 +2,9 @@ import Events
 import Testing
 
 @Suite("Names of metrics, tables and fields in documents") struct NameTests {
-  static let metrics: Set<String> = ["counter(", "gauge(", "histogram(", "reading("]
-    .map { Repository.literals(after: $0).filter(\.isSnakeCase) }.reduce(into: []) { $0.formUnion($1) }
+  static let metrics: Set<String> = Set(
+    ["counter(", "gauge(", "histogram(", "reading("]
+      .flatMap { Repository.literals(after: $0).filter(\.isSnakeCase) })
 
   @Test func `the metrics of the code are found`() {
     #expect(Self.metrics.count > 50)

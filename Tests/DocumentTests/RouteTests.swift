@@ -131,7 +131,8 @@ import Testing
       let section = lines.drop { $0 != "  \(parts[0]):" }.dropFirst()
         .prefix { $0.hasPrefix("    ") }
       #expect(
-        section.contains { $0 == "    \(parts[1]):" }, "\(service.file) has no \(parts.joined(separator: "/"))")
+        section.contains { $0 == "    \(parts[1]):" },
+        "\(service.file) has no \(parts.joined(separator: "/"))")
     }
   }
 }

@@ -1,6 +1,7 @@
 import ServiceRuntime
 import Testing
 
+@testable import Catalog
 @testable import entitlement_service
 @testable import order_service
 @testable import verify_service
@@ -27,6 +28,11 @@ import Testing
       rows.map { ($0.cells[0].unquoted, $0.cells[1].unquoted) }, uniquingKeysWith: { $1 })
     #expect(Self.declared.count > 12)
     #expect(listed == Self.declared)
+  }
+
+  @Test func `the table of purser.json holds every policy, and no other`() {
+    let rows = Document.rows(Document.operations.section("## purser.json"))
+    #expect(Set(rows.map { $0.cells[0].unquoted }) == Set(Policies.keys))
   }
 
   @Test(arguments: Document.all)

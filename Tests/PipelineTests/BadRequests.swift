@@ -25,7 +25,7 @@ struct BadRequest: Sendable, CustomTestStringConvertible {
   static let rights = "entitlement-service"
   static let good = #"{"customer":"bad","productId":"themes.all"}"#
   static let huge =
-    #"{"customer":""# + String(repeating: "a", count: 2 * 1024 * 1024) + #"","productId":"x"}"#
+    #"{"customer":""# + String(repeating: "a", count: 2_000_000) + #"","productId":"x"}"#
   static let noOrder = "/v1/orders/00000000-0000-4000-8000-000000000000"
 
   static let all: [BadRequest] = orders + proofs + notifications + reads

@@ -45,6 +45,7 @@ extension FaultRun.Outcome {
   /// One line for a person.
   var summary: String {
     "\(customers) customers, \(orders) orders, \(events) events, \(faults.count) faults, "
-      + "\(deathsInSteps) deaths inside a chosen step; nothing lost, nothing doubled"
+      + "\(deathsInSteps) deaths inside a chosen step; quiet \(recovery) after mending; nothing lost, "
+      + "nothing doubled"
   }
 }

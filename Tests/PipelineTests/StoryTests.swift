@@ -1,3 +1,4 @@
+import Processes
 import Cryptography
 import Events
 import HTTPClient

@@ -46,7 +46,9 @@ final class Courier: Service {
     while !isStopping.load(ordering: .acquiring) {
       let ticket = simulator.bells.enter(.lane(lane))
       guard let delivery = simulator.takeDelivery(lane: lane) else {
-        _ = await simulator.bells.wait(ticket, atMost: Self.look)
+        // Whoever stops the bells goes on to stop us; a wait that no longer waits would keep a core
+        // busy until then, and several lanes would leave none for the stopping.
+        if await simulator.bells.wait(ticket, atMost: Self.look) == .stopping { break }
         continue
       }
       simulator.bells.leave(ticket)

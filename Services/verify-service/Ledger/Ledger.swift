@@ -53,22 +53,22 @@ struct Ledger: Sendable {
 
     switch decision {
     case .wait:
-      waits.add()
+      change.count(waits)
       try WaitingFacts.insert(change, fact, dueAt: change.now + linkWait)
       return
     case .owner(let owner):
-      if known == nil && Customer.isProvisional(owner) { provisional.add() }
+      if known == nil && Customer.isProvisional(owner) { change.count(provisional) }
       if merge.hasChanged || known == nil {
         try publish(&lineage, owner: owner, fact.cause, change)
       } else {
-        unchanged.add()
+        change.count(unchanged)
       }
       try decideProof(fact, lineage, owner: owner, isNews: merge.isNewTransaction, change)
     case .move(let claimant):
       try move(&lineage, to: claimant, signedDate: fact.signedDate, fact.cause, change)
       try decideProof(fact, lineage, owner: claimant, isNews: true, change)
     }
-    facts.add()
+    change.count(facts)
   }
 
   /// A token became known: facts that waited for it are applied, provisional lineages are claimed.
@@ -113,7 +113,7 @@ struct Ledger: Sendable {
     // Claiming a provisional lineage is no move: it had no owner who could ask for it back.
     if let old, !Customer.isProvisional(old) {
       lineage.movedSignedDate = signedDate ?? lineage.movedSignedDate
-      moves.add()
+      change.count(moves)
     }
     try publish(&lineage, owner: customer, cause, change)
     if let old {

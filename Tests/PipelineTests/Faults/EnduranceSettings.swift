@@ -1,3 +1,4 @@
+import Processes
 import FoundationEssentials
 
 /// What the fault tests take from the environment; `make endurance` sets it.

@@ -1,3 +1,4 @@
+import Processes
 import FoundationEssentials
 import Glibc
 import ServiceRuntime

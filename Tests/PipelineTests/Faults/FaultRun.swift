@@ -6,8 +6,9 @@ import Testing
 
 @testable import purser
 
-/// Customers buy while faults happen; then all is mended, becomes quiet, and must be as the
-/// customers did it. The seed makes customers and faults choose the same again.
+/// Customers buy while faults happen; then all is mended, becomes quiet, and must be as they did it.
+///
+/// The seed makes customers and faults choose the same again.
 struct FaultRun: Sendable {
   let seed: UInt64
   let length: Duration
@@ -19,6 +20,8 @@ struct FaultRun: Sendable {
 
   /// What a run did.
   struct Outcome: Sendable {
+    /// From all being ready again until nothing was on its way any more.
+    var recovery = Duration.zero
     var customers = 0
     var orders = 0
     var faults: [String] = []
@@ -57,9 +60,10 @@ struct FaultRun: Sendable {
     do {
       let load = Load(way, seed: seed, workers: workers)
       try await play(load, injector)
-      try await settle(load, injector)
+      let recovery = try await settle(load, injector)
       let outcome = Outcome(
-        customers: load.counts.customers, orders: load.counts.orders, faults: injector.history,
+        recovery: recovery, customers: load.counts.customers, orders: load.counts.orders,
+        faults: injector.history,
         deathsInSteps: injector.deathsInSteps, events: way.journal.count)
       let complaints = await way.stop()
       guard complaints.isEmpty else { throw NotInTime(description: complaints.joined()) }
@@ -100,16 +104,16 @@ struct FaultRun: Sendable {
     }
   }
 
-  private func settle(_ load: Load, _ injector: FaultInjector) async throws {
+  private func settle(_ load: Load, _ injector: FaultInjector) async throws
+    -> Duration
+  {
     try await injector.mend()
+    let mended = ContinuousClock.now
     try await load.deliverEverything(within: .seconds(120))
-    try await Laws.check(load.way, within: .seconds(120))
-    let findings = load.findings(try await load.way.quiet(within: .seconds(60)))
-    guard var first = findings.first else { return }
-    first.others = findings.count - 1
-    first.history = Laws(
-      events: Array(load.way.journal.events()), stores: try await load.way.quiet()
-    ).history(of: first.subject)
-    throw first
+    let stores = try await load.way.quiet(within: .seconds(120))
+    let recovery = ContinuousClock.now - mended
+    try Laws.hold(load.way, stores)
+    guard let first = load.findings(stores).first else { return recovery }
+    throw Laws(events: Array(load.way.journal.events()), stores: stores).explained(first)
   }
 }

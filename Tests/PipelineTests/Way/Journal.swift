@@ -20,7 +20,7 @@ final class Journal: Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let thread = Mutex<DedicatedThread?>(nil)
 
-  /// Begins to read; the topics must be there. Blocks.
+  /// Begins to read topics that are there; blocks.
   init(of plan: StackPlan) throws {
     names = plan.topics
     let names = names

@@ -32,12 +32,25 @@ struct Laws {
     _ way: Way, within patience: Duration = Way.patience, lettersAllowed: Int = 0
   ) async throws {
     let stores = try await way.quiet(within: patience)
+    try hold(way, stores, lettersAllowed: lettersAllowed)
+  }
+
+  /// Holds everything that was published against the laws, given what the stores hold.
+  ///
+  /// - Throws: `BrokenLaw` for the first finding.
+  static func hold(_ way: Way, _ stores: StoreContents, lettersAllowed: Int = 0) throws {
     let laws = Laws(events: Array(way.journal.events()), stores: stores)
     let findings = laws.findings(lettersAllowed: lettersAllowed)
     guard var first = findings.first else { return }
-    first.history = laws.history(of: first.subject)
     first.others = findings.count - 1
-    throw first
+    throw laws.explained(first)
+  }
+
+  /// A finding with the history of whom it concerns.
+  func explained(_ finding: BrokenLaw) -> BrokenLaw {
+    var finding = finding
+    finding.history = history(of: finding.subject)
+    return finding
   }
 
   func findings(lettersAllowed: Int = 0) -> [BrokenLaw] {

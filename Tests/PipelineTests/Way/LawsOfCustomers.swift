@@ -1,3 +1,4 @@
+import Processes
 import Events
 import Kafka
 

@@ -1,0 +1,70 @@
+/// Finds in which environment a transaction is known: production first, the sandbox only when
+/// production says that the id is unknown (reference §4.8).
+public final class EnvironmentLookup: Sendable {
+  /// A transaction and where it was found.
+  public struct Found: Sendable, Equatable {
+    /// The environment that knows it.
+    public let environment: AppEnvironment
+    /// Apple's answer.
+    public let answer: TransactionInfoAnswer
+  }
+
+  private let clients: [AppStoreServerAPI]
+  private let remembered: RecentMemory<String, AppEnvironment>
+
+  /// Looks in the environments of one app.
+  ///
+  /// - Parameters:
+  ///   - clients: Of the environments that the app allows; production is asked first wherever it
+  ///     stands in the list.
+  ///   - limit: Ids whose environment is remembered.
+  public init(_ clients: [AppStoreServerAPI], limit: Int = 100_000) {
+    self.clients =
+      clients.filter { $0.environment == .production }
+      + clients.filter { $0.environment != .production }
+    remembered = RecentMemory(limit: limit)
+  }
+
+  /// The transaction of an id.
+  ///
+  /// - Parameter hint: Where the asking client says that it is from; it decides the order only.
+  /// - Throws: `APIError` of kind `unknownTransaction` when all answered 4040010; any other error of
+  ///   an environment as it is, without asking the next.
+  public func find(
+    _ transactionId: String, hint: AppEnvironment? = nil
+  ) async throws(APIError) -> Found {
+    var asked: [AppEnvironment] = []
+    for client in order(for: transactionId, hint) {
+      do {
+        let answer = try await client.answer(to: .transactionInfo(transactionId))
+        remembered.set(client.environment, for: transactionId)
+        return Found(environment: client.environment, answer: answer)
+      } catch {
+        guard error.code == .transactionIdNotFound else { throw error }
+        asked.append(client.environment)
+      }
+    }
+    remembered.forget(transactionId)
+    let names = asked.isEmpty ? "no environment" : asked.map(\.rawValue).joined(separator: " and ")
+    let others = asked.contains(.sandbox) ? "" : "; the sandbox was not asked"
+    throw APIError(
+      .unknownTransaction(asked: asked), status: asked.isEmpty ? nil : 404,
+      message: "the transaction id is unknown: asked \(names)\(others)")
+  }
+
+  /// Remembers what signed data said about an id.
+  public func remember(_ environment: AppEnvironment, for transactionId: String) {
+    remembered.set(environment, for: transactionId)
+  }
+
+  /// The client of the environment where an id was found before; nil if it is not remembered.
+  public func remembered(for transactionId: String) -> AppStoreServerAPI? {
+    remembered[transactionId].flatMap { known in clients.first { $0.environment == known } }
+  }
+
+  /// Where it was found before, or where it is said to be from, is asked first.
+  private func order(for transactionId: String, _ hint: AppEnvironment?) -> [AppStoreServerAPI] {
+    guard let known = remembered[transactionId] ?? hint else { return clients }
+    return clients.filter { $0.environment == known } + clients.filter { $0.environment != known }
+  }
+}
