@@ -25,10 +25,11 @@ struct ApplyTransaction: RecordHandler {
     guard let state = try record.decode(LineageState.self, type: .lineageChanged) else {
       return nil
     }
-    return { change in try apply(state, change) }
+    let encoded = record.value ?? []
+    return { change in try apply(state, encoded, change) }
   }
 
-  private func apply(_ state: LineageState, _ change: Change) throws {
+  private func apply(_ state: LineageState, _ encoded: [UInt8], _ change: Change) throws {
     if let known = try EntitlementStore.revision(change.transaction, state),
       known >= state.revision
     {
@@ -37,7 +38,7 @@ struct ApplyTransaction: RecordHandler {
     }
     countUnknownProducts(state)
     try EntitlementStore.savePurchase(
-      change.transaction, state,
+      change.transaction, state, encoded: encoded,
       givesRights: state.transactions.contains { $0.type != ProductKind.consumable.appStoreType })
     let entries = try balances.apply(state, change)
     try recompute.run(state.customer, ChangeCause(state), entries, at: state.decidedAt, change)

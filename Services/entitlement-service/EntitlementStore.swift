@@ -98,9 +98,12 @@ enum EntitlementStore {
     ) { $0.int(0) }
   }
 
-  static func savePurchase(_ transaction: Transaction, _ state: LineageState, givesRights: Bool)
-    throws
-  {
+  /// Writes what a customer was told of a lineage.
+  ///
+  /// - Parameter encoded: The state as it was read.
+  static func savePurchase(
+    _ transaction: Transaction, _ state: LineageState, encoded: [UInt8], givesRights: Bool
+  ) throws {
     try transaction.run(
       """
       INSERT INTO purchases (customer, lineage, revision, is_held, gives_rights, state)
@@ -108,7 +111,7 @@ enum EntitlementStore {
       ON CONFLICT (customer, lineage) DO UPDATE SET revision = excluded.revision,
         is_held = excluded.is_held, gives_rights = excluded.gives_rights, state = excluded.state
       """, state.customer, state.lineage.description, state.revision, state.holding == .held,
-      givesRights, try EventJSON.encode(state))
+      givesRights, encoded)
   }
 
   /// The lineages that a customer has and that may give rights.

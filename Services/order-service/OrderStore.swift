@@ -56,9 +56,7 @@ enum OrderStore {
   /// Whether a transaction has completed another order already.
   static func hasCompletedAnother(
     _ transaction: Transaction, _ transactionId: String, than id: String
-  )
-    throws -> Bool
-  {
+  ) throws -> Bool {
     try transaction.first(
       "SELECT 1 FROM orders WHERE transaction_id = ? AND id <> ? LIMIT 1", transactionId, id
     ) { _ in true } ?? false
@@ -66,6 +64,7 @@ enum OrderStore {
 
   /// Writes an order and publishes it: a move and its event are one.
   static func save(_ change: Change, _ order: Order, traceparent: String? = nil) throws {
+    let body = try EventJSON.encode(order)
     try change.transaction.run(
       """
       INSERT INTO orders (id, customer, state, expires_at, transaction_id, body)
@@ -73,10 +72,10 @@ enum OrderStore {
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, expires_at = excluded.expires_at,
         transaction_id = excluded.transaction_id, body = excluded.body
       """, order.id, order.customer, order.state.rawValue, order.expiresAt, order.transactionId,
-      try EventJSON.encode(order))
+      body)
     try change.publish(
       .orders, key: order.customer, type: .orderChanged, subject: order.id,
-      revision: order.revision, order, traceparent: traceparent)
+      revision: order.revision, encoded: body, traceparent: traceparent)
     change.rescheduleTimers()
   }
 }

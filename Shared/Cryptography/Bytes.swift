@@ -24,6 +24,7 @@ public enum Hex {
   /// Two lower-case characters per byte.
   public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
+    text.reserveCapacity(bytes.underestimatedCount * 2)
     for byte in bytes {
       text.append(digit(byte >> 4))
       text.append(digit(byte & 15))
@@ -46,7 +47,7 @@ public enum Hex {
     return bytes
   }
 
-  private static func digit(_ value: UInt8) -> UInt8 {
+  static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 

@@ -19,13 +19,16 @@ public enum UUIDs {
     bytes(of: text).map(canonical)
   }
 
+  private static func isHyphen(_ place: Int) -> Bool {
+    place == 8 || place == 13 || place == 18 || place == 23
+  }
+
   private static func bytes(of text: String) -> [UInt8]? {
-    let characters = Array(text.utf8)
-    guard characters.count == 36 else { return nil }
-    let hyphens: Set<Int> = [8, 13, 18, 23]
+    guard text.utf8.count == 36 else { return nil }
     var digits: [UInt8] = []
-    for (place, character) in characters.enumerated() {
-      if hyphens.contains(place) {
+    digits.reserveCapacity(32)
+    for (place, character) in text.utf8.enumerated() {
+      if isHyphen(place) {
         guard character == UInt8(ascii: "-") else { return nil }
       } else {
         digits.append(character)
@@ -42,6 +45,13 @@ public enum UUIDs {
   }
 
   private static func canonical(_ bytes: [UInt8]) -> String {
-    [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hex.encode(bytes[$0]) }.joined(separator: "-")
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for byte in bytes {
+      if isHyphen(text.count) { text.append(UInt8(ascii: "-")) }
+      text.append(Hex.digit(byte >> 4))
+      text.append(Hex.digit(byte & 15))
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -35,7 +35,26 @@ public struct Change {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
       source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
-    let value = try payload.map { try EventJSON.encode($0) }
+    try publish(
+      topic, key: key, headers, encoded: try payload.map { try EventJSON.encode($0) })
+  }
+
+  /// Does the same with a payload that was encoded before, as where it is stored too.
+  ///
+  /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
+  public func publish(
+    _ topic: Topic, key: String, type: EventType, subject: String,
+    revision: some CustomStringConvertible, encoded: [UInt8], traceparent: String? = nil
+  ) throws {
+    let headers = EventHeaders(
+      id: EventID.make(type, subject: subject, revision: revision), type: type,
+      source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
+    try publish(topic, key: key, headers, encoded: encoded)
+  }
+
+  private func publish(
+    _ topic: Topic, key: String, _ headers: EventHeaders, encoded value: [UInt8]?
+  ) throws {
     let record = Record(
       topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
       headers: headers.pairs.map { Header(name: $0.name, text: $0.value) })

@@ -99,8 +99,9 @@ struct Ledger: Sendable {
     lineage.owner = owner
     lineage.revision += 1
     let state = lineage.state(for: owner, .held, cause, at: change.now)
-    try LineageStore.save(change.transaction, lineage, state)
-    try send(state, change)
+    let encoded = try EventJSON.encode(state)
+    try LineageStore.save(change.transaction, lineage, state, encoded: encoded)
+    try send(state, encoded, change)
   }
 
   /// The old owner is told that it left, the new one that it is theirs, at the same revision.
@@ -116,15 +117,16 @@ struct Ledger: Sendable {
     }
     try publish(&lineage, owner: customer, cause, change)
     if let old {
-      try send(lineage.state(for: old, .left, cause, at: change.now), change)
+      let left = lineage.state(for: old, .left, cause, at: change.now)
+      try send(left, try EventJSON.encode(left), change)
     }
   }
 
-  private func send(_ state: LineageState, _ change: Change) throws {
+  private func send(_ state: LineageState, _ encoded: [UInt8], _ change: Change) throws {
     try change.publish(
       .transactions, key: state.customer, type: .lineageChanged,
       subject: state.lineage.description,
-      revision: "\(state.revision)/\(state.holding.rawValue)", state)
+      revision: "\(state.revision)/\(state.holding.rawValue)", encoded: encoded)
   }
 
   private func decideProof(

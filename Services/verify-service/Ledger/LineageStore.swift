@@ -60,7 +60,11 @@ enum LineageStore {
   }
 
   /// Writes a lineage with its owner and the state that is published to the owner.
-  static func save(_ transaction: Transaction, _ lineage: Lineage, _ state: LineageState) throws {
+  ///
+  /// - Parameter encoded: The state as JSON, which is published too.
+  static func save(
+    _ transaction: Transaction, _ lineage: Lineage, _ state: LineageState, encoded: [UInt8]
+  ) throws {
     try transaction.run(
       """
       INSERT INTO lineages
@@ -70,7 +74,7 @@ enum LineageStore {
         moved_signed_date = excluded.moved_signed_date, token = excluded.token,
         is_provisional = excluded.is_provisional, state = excluded.state
       """, lineage.id.description, state.customer, lineage.revision, lineage.movedSignedDate,
-      lineage.token, Customer.isProvisional(state.customer), try EventJSON.encode(state))
+      lineage.token, Customer.isProvisional(state.customer), encoded)
   }
 
   static func provisionalLineages(_ transaction: Transaction, token: String) throws -> [LineageID] {

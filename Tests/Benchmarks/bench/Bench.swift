@@ -118,7 +118,8 @@ final class Bench {
 
   /// Starts a service; returns its port and how long it took to become ready.
   @discardableResult
-  func startService(_ name: String, _ arguments: [String] = []) throws -> (port: Int, took: Double)
+  func startService(_ name: String, _ arguments: [String] = [], within seconds: Int64 = 60) throws
+    -> (port: Int, took: Double)
   {
     guard let word = name.split(separator: "-").first?.uppercased() else { return (0, 0) }
     let port = try Self.freePort()
@@ -131,7 +132,7 @@ final class Bench {
         "PURSER_API_KEYS": "bench:admin:\(SHA256.hex(apiKey))",
         "PURSER_LOG_LEVEL": "warning", "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(kafkaPort)",
       ])
-    try waitReady(port, "/readyz", name)
+    try waitReady(port, "/readyz", name, within: seconds)
     return (port, (ContinuousClock.now - began).inSeconds)
   }
 

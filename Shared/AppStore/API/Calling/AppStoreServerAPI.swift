@@ -69,13 +69,16 @@ public struct AppStoreServerAPI: Sendable {
   ///
   /// - Throws: `APIError`, `unauthorized` above all, with its advice.
   public func checkAccess() async throws(APIError) {
+    // The optimizer of Swift 6.3 crashes on an error that is captured by `||` within its `catch`.
+    let failure: APIError
     do {
       _ = try await answer(to: .transactionInfo("1"))
+      return
     } catch {
-      guard error.code == .transactionIdNotFound || error.code == .invalidTransactionId else {
-        throw error
-      }
+      failure = error
     }
+    let hasAccess: [APIErrorCode?] = [.transactionIdNotFound, .invalidTransactionId]
+    guard hasAccess.contains(failure.code) else { throw failure }
   }
 
   private func tell(

@@ -12,10 +12,10 @@ enum ReplayFigures {
     let apple = try Apple()
     try bench.configure(apple)
     try bench.startBroker()
-    let count = bench.options.isSmoke ? 2000 : 60_000
+    let count = bench.options.isSmoke ? 2000 : 30_000
     try fill(bench, count)
 
-    let (port, took) = try bench.startService("entitlement-service")
+    let (port, took) = try bench.startService("entitlement-service", within: 900)
     let child = bench.child("entitlement-service")
     let handled = try bench.metric("processor_records_total", port: port)
     guard Int(handled) >= count else { throw BenchError("ready with \(handled) of \(count)") }
