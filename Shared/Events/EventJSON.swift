@@ -1,13 +1,14 @@
+import FoundationEssentials
+
 /// The one JSON form of all events: sorted keys, absent fields left out, unknown fields ignored.
 public enum EventJSON {
   /// Writes a value; the same value always gives the same bytes.
   ///
   /// - Throws: `EncodingError` for numbers that JSON cannot hold.
   public static func encode(_ value: some Encodable) throws -> [UInt8] {
-    let output = JSONOutput()
-    let encoder = JSONValueEncoder(output, in: nil, nil)
-    try encoder.write(value, key: nil)
-    return output.bytes
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return [UInt8](try encoder.encode(value))
   }
 
   /// Reads a value.
@@ -16,14 +17,7 @@ public enum EventJSON {
   public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws
     -> Value
   {
-    let document: JSONDocument
-    do {
-      document = try JSONDocument(bytes)
-    } catch {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: [], debugDescription: "\(error.reason), at byte \(error.offset)"))
-    }
-    return try JSONValueDecoder(document, at: 0, in: nil, nil).decode(type)
+    try JSONDecoder().decode(type, from: Data(bytes))
   }
 
   /// Says in a line which field of a JSON text is wrong and how.

@@ -49,7 +49,6 @@ struct FigureGroup: Sendable {
 let allFigures: [FigureGroup] = [
   FigureGroup(name: "verify", measure: VerificationFigures.measure),
   FigureGroup(name: "commit", measure: CommitFigures.measure),
-  FigureGroup(name: "json", measure: JSONFigures.measure),
   FigureGroup(name: "http", measure: HTTPFigures.measure),
   FigureGroup(name: "edge", measure: EdgeFigures.measure),
   FigureGroup(name: "way", measure: IdleWayFigures.measure),

@@ -33,23 +33,45 @@ public final class EnvironmentLookup: Sendable {
   public func find(
     _ transactionId: String, hint: AppEnvironment? = nil
   ) async throws(APIError) -> Found {
-    var asked: [AppEnvironment] = []
-    for client in order(for: transactionId, hint) {
-      do {
-        let answer = try await client.answer(to: .transactionInfo(transactionId))
-        remembered.set(client.environment, for: transactionId)
-        return Found(environment: client.environment, answer: answer)
-      } catch {
-        guard error.code == .transactionIdNotFound else { throw error }
-        asked.append(client.environment)
-      }
+    try await search(transactionId, hint).get()
+  }
+
+  /// A `Result`, as Swift 6.3.1 crashes in optimized builds on a typed throw out of such a loop.
+  private func search(_ transactionId: String, _ hint: AppEnvironment?) async
+    -> Result<Found, APIError>
+  {
+    let clients = order(for: transactionId, hint)
+    for client in clients {
+      let result = await ask(client, transactionId)
+      guard isUnknown(result) else { return result }
     }
     remembered.forget(transactionId)
+    return .failure(Self.unknown(asked: clients.map(\.environment)))
+  }
+
+  private func isUnknown(_ result: Result<Found, APIError>) -> Bool {
+    guard case .failure(let error) = result else { return false }
+    return error.code == .transactionIdNotFound
+  }
+
+  private static func unknown(asked: [AppEnvironment]) -> APIError {
     let names = asked.isEmpty ? "no environment" : asked.map(\.rawValue).joined(separator: " and ")
     let others = asked.contains(.sandbox) ? "" : "; the sandbox was not asked"
-    throw APIError(
+    return APIError(
       .unknownTransaction(asked: asked), status: asked.isEmpty ? nil : 404,
       message: "the transaction id is unknown: asked \(names)\(others)")
+  }
+
+  private func ask(_ client: AppStoreServerAPI, _ transactionId: String) async
+    -> Result<Found, APIError>
+  {
+    do {
+      let answer = try await client.answer(to: .transactionInfo(transactionId))
+      remembered.set(client.environment, for: transactionId)
+      return .success(Found(environment: client.environment, answer: answer))
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// Remembers what signed data said about an id.
