@@ -33,6 +33,9 @@ import Synchronization
   ) throws(KafkaError) {
     let conf = ConfigurationHandle()
     try conf.set("client.id", context.name)
+    // A record is one small write that nothing follows: waiting to fill a packet only delays it. The
+    // operator may say otherwise.
+    try conf.set("socket.nagle.disable", "true")
     for (property, value) in configuration.properties { try conf.set(property, value) }
     for (property, value) in own { try conf.set(property, value) }
     try conf.set("log.queue", "true")

@@ -126,8 +126,8 @@ enum StoreFigures {
     try store.run("BEGIN")
     try store.run(
       """
-      INSERT INTO customers (customer, version, updated_at, due_at)
-      \(numbers) SELECT 'customer-' || i, 1, ?1, ?2 + i FROM n
+      INSERT INTO customers (customer, version, updated_at, evaluated_at, due_at)
+      \(numbers) SELECT 'customer-' || i, 1, ?1, ?1, ?2 + i FROM n
       """, now, now + 30 * 86_400_000)
     try store.run(
       """
