@@ -17,20 +17,15 @@ struct Settings: Sendable {
       "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
     http = HTTPSettings(&reader, prefix: "ENTITLEMENT", port: 8083)
     pipeline = PipelineSettings(&reader, prefix: "ENTITLEMENT", store: "entitlement.sqlite")
-    var catalogs: [String: Catalog] = [:]
     var apps = Apps(all: [], roots: [])
     do {
       apps = try Apps.load(path: path)
-      for app in apps.all {
-        do {
-          catalogs[app.bundleId] = try Catalog.load(path: app.catalog)
-        } catch {
-          reader.fault("PURSER_CONFIG", "names the catalog '\(app.catalog)':\n\(error)")
-        }
-      }
       pipeline.refuseShiftedClock(servesProduction: apps.servesProduction, &reader)
     } catch {
       reader.fault("PURSER_CONFIG", "cannot be used:\n\(error)")
+    }
+    let catalogs = apps.catalogs { path, error in
+      reader.fault("PURSER_CONFIG", "names the catalog '\(path)':\n\(error)")
     }
     rules = Rules(apps: apps, catalogs: catalogs)
   }

@@ -30,21 +30,15 @@ struct Settings: Sendable {
       "how many partitions the topics were made with")
     pipeline.partitions = partitions
     self.pipeline = pipeline
-    var catalogs: [String: Catalog] = [:]
     do {
       apps = try Apps.load(path: path)
-      for app in apps.all {
-        do {
-          catalogs[app.bundleId] = try Catalog.load(path: app.catalog)
-        } catch {
-          reader.fault("PURSER_CONFIG", "names the catalog '\(app.catalog)':\n\(error)")
-        }
-      }
       pipeline.refuseShiftedClock(servesProduction: apps.servesProduction, &reader)
     } catch {
       apps = Apps(all: [], roots: [])
       reader.fault("PURSER_CONFIG", "cannot be used:\n\(error)")
     }
-    self.catalogs = catalogs
+    catalogs = apps.catalogs { path, error in
+      reader.fault("PURSER_CONFIG", "names the catalog '\(path)':\n\(error)")
+    }
   }
 }

@@ -100,6 +100,21 @@ extension Apps {
     self.init(all: apps, roots: roots)
   }
 
+  /// Reads the catalog of each app, by bundle id; one that cannot be read is told and left out.
+  ///
+  /// Blocks.
+  public func catalogs(_ fault: (_ path: String, CatalogError) -> Void) -> [String: Catalog] {
+    var catalogs: [String: Catalog] = [:]
+    for app in all {
+      do {
+        catalogs[app.bundleId] = try Catalog.load(path: app.catalog)
+      } catch {
+        fault(app.catalog, error)
+      }
+    }
+    return catalogs
+  }
+
   /// Reads the file at `path`.
   ///
   /// Blocks. Throws `CatalogError`.
