@@ -60,7 +60,12 @@ public final class DevBroker: Sendable {
   deinit { stop() }
 
   /// Makes the broker unreachable without losing anything: it neither answers nor closes.
-  public func freeze() { process.signal(SIGSTOP) }
+  ///
+  /// Returns when all of its threads stand still.
+  public func freeze() {
+    process.signal(SIGSTOP)
+    process.waitUntilStopped(by: .after(.seconds(5)))
+  }
 
   /// Lets a frozen broker go on.
   public func thaw() { process.signal(SIGCONT) }
@@ -166,6 +171,18 @@ private final class BrokerProcess: Sendable {
   func signal(_ number: Int32) {
     pid.withLock { pid in
       if let pid { _ = Glibc.kill(pid, number) }
+    }
+  }
+
+  /// The signal is only sent when `kill` returns; the kernel reports the stop of the last thread.
+  func waitUntilStopped(by deadline: Deadline) {
+    guard let child = pid.withLock({ $0 }) else { return }
+    var info = unsafe siginfo_t()
+    while !deadline.hasPassed {
+      unsafe info.si_signo = 0
+      let result = unsafe waitid(P_PID, id_t(child), &info, WSTOPPED | WNOHANG)
+      if unsafe result != 0 || info.si_signo == SIGCHLD { return }
+      usleep(500)
     }
   }
 
