@@ -77,18 +77,8 @@ public final class Processor: Service {
   ///
   /// - Throws: `ProcessorError` when going on would be wrong.
   public func run() async throws {
-    let failure = Completion<(any Error)?>()
-    let thread = DedicatedThread(name: name) {
-      do {
-        try self.loop()
-        failure.complete(with: nil)
-      } catch {
-        failure.complete(with: error)
-      }
-    }
-    await thread.joined()
-    ended.complete(with: ())
-    if let error = await failure.value() { throw error }
+    defer { ended.complete(with: ()) }
+    try await DedicatedThread.run(named: name) { try self.loop() }
   }
 
   /// Finishes the batch at hand and leaves the topics.

@@ -36,6 +36,23 @@ public final class DedicatedThread: Sendable {
     pthread_detach(thread)
   }
 
+  /// Runs a body on a thread of its own and returns, or throws, when the body does.
+  public static func run(named name: String, _ body: @escaping @Sendable () throws -> Void)
+    async throws
+  {
+    let failure = Completion<(any Error)?>()
+    let thread = DedicatedThread(name: name) {
+      do {
+        try body()
+        failure.complete(with: nil)
+      } catch {
+        failure.complete(with: error)
+      }
+    }
+    await thread.joined()
+    if let error = await failure.value() { throw error }
+  }
+
   /// Waits until the thread's body has returned.
   public func joined() async {
     await finished.value()

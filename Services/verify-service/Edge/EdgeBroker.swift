@@ -36,18 +36,8 @@ final class EdgeBroker: Service {
   ///
   /// - Throws: `TopicsUnusable` when the topic can never serve as it is.
   func run() async throws {
-    let failure = Completion<(any Error)?>()
-    let thread = DedicatedThread(name: name) {
-      do {
-        try self.loop()
-        failure.complete(with: nil)
-      } catch {
-        failure.complete(with: error)
-      }
-    }
-    await thread.joined()
-    ended.complete(with: ())
-    if let error = await failure.value() { throw error }
+    defer { ended.complete(with: ()) }
+    try await DedicatedThread.run(named: name) { try self.loop() }
   }
 
   func stop(by deadline: Deadline) async {
