@@ -75,7 +75,8 @@ struct SubmitProof: Sendable {
     else { throw Problem.tooManyProofs }
     let proof = Proof(
       id: proofId, orderId: orderId, customer: order.customer, bundleId: order.bundleId,
-      signedTransaction: signed, submittedAt: change.now)
+      kind: .signedTransaction, content: signed,
+      submittedAt: change.now)
     try ProofStore.insert(change.transaction, proof)
     try change.publish(
       .proofs, key: order.customer, type: .proofSubmitted, subject: proofId, revision: 1, proof,

@@ -10,6 +10,16 @@ public struct FactSource: RawRepresentable, Codable, Hashable, Sendable {
   public static let notification = FactSource(rawValue: "notification")
   /// A proof that the app posted; `signed` is a signed transaction.
   public static let proof = FactSource(rawValue: "proof")
+  /// A receipt that the app posted and that was verified.
+  public static let receipt = FactSource(rawValue: "receipt")
+  /// A notification that was fetched from Apple's notification history.
+  public static let backFill = FactSource(rawValue: "back-fill")
+  /// A signed transaction or renewal info that Apple's API answered when a lineage was asked for.
+  public static let reconcile = FactSource(rawValue: "reconcile")
+  /// A signed transaction of before Purser, from a customer's history or a file.
+  public static let historyImport = FactSource(rawValue: "import")
+  /// A signed transaction that a person had fetched anew.
+  public static let refresh = FactSource(rawValue: "refresh")
 }
 
 /// Signed text exactly as Apple wrote it, whose signature was proved before it was written here.
@@ -41,14 +51,17 @@ public struct AppStoreFact: Codable, Sendable, Equatable {
   public struct ProofReference: Codable, Sendable, Equatable {
     /// The proof's id.
     public var id: String
-    /// The order.
-    public var orderId: String
+    /// Which of the proof's lineages the fact is about; nil for a proof of a single one.
+    public var part: ProofPart?
+    /// The order; nil for a restore.
+    public var orderId: String?
     /// The authenticated customer.
     public var customer: String
 
     /// Makes a reference.
-    public init(id: String, orderId: String, customer: String) {
+    public init(id: String, part: ProofPart? = nil, orderId: String?, customer: String) {
       self.id = id
+      self.part = part
       self.orderId = orderId
       self.customer = customer
     }

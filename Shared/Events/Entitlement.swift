@@ -81,15 +81,25 @@ public struct ChangeCause: Codable, Sendable, Equatable {
   public var revision: Int64?
   /// The transaction behind it.
   public var transactionId: String?
+  /// True when it was imported from the time before Purser and is no news.
+  public var isImport: Bool?
+  /// Who did it, where a person or an own backend did.
+  public var author: String?
+  /// Why, in that person's words.
+  public var reason: String?
 
   /// Makes a cause.
   public init(
-    kind: String, lineage: String? = nil, revision: Int64? = nil, transactionId: String? = nil
+    kind: String, lineage: String? = nil, revision: Int64? = nil, transactionId: String? = nil,
+    isImport: Bool? = nil, author: String? = nil, reason: String? = nil
   ) {
     self.kind = kind
     self.lineage = lineage
     self.revision = revision
     self.transactionId = transactionId
+    self.isImport = isImport
+    self.author = author
+    self.reason = reason
   }
 }
 

@@ -10,6 +10,13 @@ public struct EventType: RawRepresentable, Codable, Hashable, Sendable {
 
   /// `TokenIssued` on `iap.customers`.
   public static let tokenIssued = EventType(rawValue: "purser.customer.token-issued.v1")
+  /// `CustomerMerged` on `iap.customers`.
+  public static let customerMerged = EventType(rawValue: "purser.customer.merged.v1")
+  /// `LineageTransferred` on `iap.customers`.
+  public static let lineageTransferred = EventType(
+    rawValue: "purser.customer.lineage-transferred.v1")
+  /// `CustomerErased` on `iap.customers`.
+  public static let customerErased = EventType(rawValue: "purser.customer.erased.v1")
   /// `Order` on `iap.orders`.
   public static let orderChanged = EventType(rawValue: "purser.order.changed.v1")
   /// `Proof` on `iap.proofs`.

@@ -56,7 +56,8 @@ public struct LineageState: Codable, Sendable, Equatable {
 
 /// What brought a revision of a lineage.
 public struct LineageCause: Codable, Sendable, Equatable {
-  /// `notification`, `proof`, `token-known` or `transfer`.
+  /// `notification`, `proof`, `receipt`, `back-fill`, `reconcile`, `import`, `refresh`,
+  /// `token-known`, `transfer` (by support), `merge` or `erasure`.
   public var kind: String
   /// Apple's `notificationType`, for notifications.
   public var notificationType: String?

@@ -1,28 +1,49 @@
+/// Of which kind the text is that the app handed over as proof.
+public struct ProofKind: RawRepresentable, Codable, Hashable, Sendable {
+  /// The word on the wire.
+  public let rawValue: String
+
+  /// Wraps a word.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// A signed transaction of StoreKit 2 (`Transaction.jwsRepresentation`).
+  public static let signedTransaction = ProofKind(rawValue: "signed-transaction")
+  /// Apple's id of a transaction; Apple is asked for the transaction.
+  public static let transactionId = ProofKind(rawValue: "transaction-id")
+  /// An app receipt of StoreKit 1 (PKCS#7), as base64.
+  public static let receipt = ProofKind(rawValue: "receipt")
+  /// A transaction receipt of iOS 6 (`SKPaymentTransaction.transactionReceipt`), as base64.
+  public static let transactionReceipt = ProofKind(rawValue: "transaction-receipt")
+}
+
 /// What the app handed over to prove a purchase, on its way to verification.
 public struct Proof: Codable, Sendable, Equatable {
   /// Derived from the order and the content, so that the same proof posted again is the same proof.
   public var id: String
-  /// The order to which it was posted.
-  public var orderId: String
+  /// The order to which it was posted; nil for a restore.
+  public var orderId: String?
   /// The authenticated customer who posted it.
   public var customer: String
   /// The app of the order.
   public var bundleId: String
-  /// A signed transaction (JWS) of StoreKit.
-  public var signedTransaction: String
+  /// Of which kind the content is.
+  public var kind: ProofKind
+  /// The proof itself: a JWS, an id or a receipt in standard base64.
+  public var content: String
   /// When it was posted, UTC milliseconds.
   public var submittedAt: Int64
 
   /// Makes a proof.
   public init(
-    id: String, orderId: String, customer: String, bundleId: String, signedTransaction: String,
-    submittedAt: Int64
+    id: String, orderId: String?, customer: String, bundleId: String, kind: ProofKind,
+    content: String, submittedAt: Int64
   ) {
     self.id = id
     self.orderId = orderId
     self.customer = customer
     self.bundleId = bundleId
-    self.signedTransaction = signedTransaction
+    self.kind = kind
+    self.content = content
     self.submittedAt = submittedAt
   }
 
@@ -48,12 +69,31 @@ public struct Outcome: RawRepresentable, Codable, Hashable, Sendable {
   public static let rejected = Outcome(rawValue: "rejected")
 }
 
-/// The one outcome of a proof, published once.
+/// Which of several lineages of one proof an outcome is about.
+///
+/// A receipt proves all that it lists at once. Each lineage has its own outcome, and the proof is
+/// decided when all of them are.
+public struct ProofPart: Codable, Sendable, Equatable {
+  /// Which part: 1…`count`.
+  public var index: Int64
+  /// How many lineages the proof is about.
+  public var count: Int64
+
+  /// Makes a part.
+  public init(index: Int64, count: Int64) {
+    self.index = index
+    self.count = count
+  }
+}
+
+/// The one outcome of a proof, or of one lineage that a receipt lists; published once.
 public struct ProofOutcome: Codable, Sendable, Equatable {
   /// Which proof.
   public var proofId: String
-  /// The order to which it was posted.
-  public var orderId: String
+  /// Which of the proof's lineages this is about; nil for a proof of a single one.
+  public var part: ProofPart?
+  /// The order to which it was posted; nil for a restore.
+  public var orderId: String?
   /// Who posted it.
   public var customer: String
   /// What became of it.
@@ -81,12 +121,13 @@ public struct ProofOutcome: Codable, Sendable, Equatable {
 
   /// Makes an outcome.
   public init(
-    proofId: String, orderId: String, customer: String, outcome: Outcome, reason: String? = nil,
-    detail: String? = nil, lineage: String? = nil, revision: Int64? = nil,
+    proofId: String, part: ProofPart? = nil, orderId: String?, customer: String, outcome: Outcome,
+    reason: String? = nil, detail: String? = nil, lineage: String? = nil, revision: Int64? = nil,
     transactionId: String? = nil, productId: String? = nil, quantity: Int64? = nil,
     appAccountToken: String? = nil, revocationDate: Int64? = nil, decidedAt: Int64
   ) {
     self.proofId = proofId
+    self.part = part
     self.orderId = orderId
     self.customer = customer
     self.outcome = outcome

@@ -11,6 +11,9 @@ import Testing
   /// Reads a golden file into its type and writes it again.
   private static let roundTrips: [String: RoundTrip] = [
     "token-issued.v1": roundTrip(TokenIssued.self),
+    "customer.merged.v1": roundTrip(CustomerMerged.self),
+    "customer.lineage-transferred.v1": roundTrip(LineageTransferred.self),
+    "customer.erased.v1": roundTrip(CustomerErased.self),
     "order.changed.v1": roundTrip(Order.self),
     "proof.submitted.v1": roundTrip(Proof.self),
     "proof.decided.v1": roundTrip(ProofOutcome.self),

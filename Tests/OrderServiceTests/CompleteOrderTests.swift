@@ -39,7 +39,7 @@ import Testing
         change.transaction,
         Proof(
           id: "proof-\(id)", orderId: id, customer: customer, bundleId: "com.example.app",
-          signedTransaction: "a.b.c", submittedAt: 0))
+          kind: .signedTransaction, content: "a.b.c", submittedAt: 0))
     }
   }
 

@@ -50,7 +50,7 @@ extension WholeWay {
       #expect(moves.first == order && moves.last?.state == .completed)
       #expect(moves.count { $0.state == .completed } == 1)
       let proofs = way.journal.all(Proof.self) { $0.orderId == order.id }
-      #expect(proofs.map(\.signedTransaction) == [bought.signedTransaction])
+      #expect(proofs.map(\.content) == [bought.signedTransaction])
       let outcomes = way.journal.all(ProofOutcome.self) { $0.orderId == order.id }
       #expect(outcomes.map(\.proofId) == proofs.map(\.id))
       #expect(outcomes.first?.transactionId == bought.transactionId)

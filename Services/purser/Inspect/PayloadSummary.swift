@@ -61,8 +61,8 @@ enum PayloadSummary {
   }
 
   private static func text(_ proof: Proof) -> String {
-    "proof \(short(proof.id)) for order \(short(proof.orderId)), "
-      + "\(proof.signedTransaction.utf8.count) bytes"
+    "proof \(short(proof.id)) for order \(short(proof.orderId ?? "none")), "
+      + "\(proof.content.utf8.count) bytes"
   }
 
   private static func text(_ fact: AppStoreFact) -> String {
@@ -89,7 +89,7 @@ enum PayloadSummary {
   private static func text(_ outcome: ProofOutcome) -> String {
     let reason = outcome.reason.map { " (\($0))" } ?? ""
     return "proof \(short(outcome.proofId)) \(outcome.outcome.rawValue)\(reason) "
-      + "for order \(short(outcome.orderId))"
+      + "for order \(short(outcome.orderId ?? "none"))"
   }
 
   private static func text(_ event: EntitlementChanged) -> String {

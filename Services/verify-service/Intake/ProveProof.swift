@@ -17,9 +17,13 @@ struct ProveProof: RecordHandler {
 
   func prepare(_ record: ReceivedRecord) throws -> RecordWork? {
     guard let proof = try record.decode(Proof.self, type: .proofSubmitted) else { return nil }
+    guard proof.kind == .signedTransaction else {
+      return reject(
+        proof, "unsupported-proof", "a proof of kind '\(proof.kind.rawValue)' cannot be verified")
+    }
     do {
       let verified = try verifier.verifyTransaction(
-        proof.signedTransaction, expectedBundle: proof.bundleId)
+        proof.content, expectedBundle: proof.bundleId)
       let payload = verified.payload
       guard let original = payload.originalTransactionId, payload.transactionId != nil,
         payload.productId != nil, payload.purchaseDate != nil
@@ -34,8 +38,8 @@ struct ProveProof: RecordHandler {
       count("proved")
       return { change in
         let fact = AppStoreFact(
-          source: .proof, signed: proof.signedTransaction,
-          hash: SHA256.hex(proof.signedTransaction), bundleId: lineage.bundleId,
+          source: .proof, signed: proof.content,
+          hash: SHA256.hex(proof.content), bundleId: lineage.bundleId,
           environment: lineage.environment, lineage: lineage.description,
           proof: .init(id: proof.id, orderId: proof.orderId, customer: proof.customer),
           receivedAt: change.now)

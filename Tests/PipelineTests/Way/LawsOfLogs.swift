@@ -131,10 +131,11 @@ extension Laws {
       guard outcome.customer == proof.customer, outcome.orderId == proof.orderId else {
         return BrokenLaw(law: law, subject: proof.id, finding: "the outcome is another's")
       }
-      let order = stores.orders[proof.orderId]
+      guard let orderId = proof.orderId else { return nil }
+      let order = stores.orders[orderId]
       guard !good.contains(outcome.outcome) || order?.state == .completed else {
         return BrokenLaw(
-          law: law, subject: proof.orderId,
+          law: law, subject: orderId,
           finding:
             "\(outcome.outcome.rawValue), and the order is \(order?.state.rawValue ?? "gone")")
       }
