@@ -1,3 +1,5 @@
+public import JSON
+
 /// A right that a customer has or had, and what gives it.
 public struct Entitlement: Codable, Sendable, Equatable {
   /// The right's name, such as `pro`.
@@ -187,5 +189,172 @@ public struct CustomerState: Codable, Sendable, Equatable {
     self.entitlements = entitlements
     self.balances = balances
     self.updatedAt = updatedAt
+  }
+}
+
+extension Entitlement: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      name: try fields.text("name"),
+      environment: try fields.text("environment"),
+      isActive: try fields.bool("isActive"))
+    productId = try fields.optionalText("productId")
+    productType = try fields.optionalText("productType")
+    grantor = try fields.optionalObject("grantor", Grantor.init(fields:))
+    purchasedAt = try fields.optionalNumber("purchasedAt")
+    startedAt = try fields.optionalNumber("startedAt")
+    expiresAt = try fields.optionalNumber("expiresAt")
+    willRenew = try fields.optionalBool("willRenew")
+    gracePeriodExpiresAt = try fields.optionalNumber("gracePeriodExpiresAt")
+    periodType = try fields.optionalText("periodType")
+    pendingProductId = try fields.optionalText("pendingProductId")
+    ownershipType = try fields.optionalText("ownershipType")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("environment", environment)
+    json.number("expiresAt", expiresAt)
+    json.number("gracePeriodExpiresAt", gracePeriodExpiresAt)
+    if let grantor { json.object("grantor", grantor.write) }
+    json.bool("isActive", isActive)
+    json.text("name", name)
+    json.text("ownershipType", ownershipType)
+    json.text("pendingProductId", pendingProductId)
+    json.text("periodType", periodType)
+    json.text("productId", productId)
+    json.text("productType", productType)
+    json.number("purchasedAt", purchasedAt)
+    json.number("startedAt", startedAt)
+    json.bool("willRenew", willRenew)
+  }
+}
+
+extension Grantor: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      kind: try fields.text("kind"),
+      lineage: try fields.optionalText("lineage"),
+      transactionId: try fields.optionalText("transactionId"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("kind", kind)
+    json.text("lineage", lineage)
+    json.text("transactionId", transactionId)
+  }
+}
+
+extension Balance: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      unit: try fields.text("unit"),
+      environment: try fields.text("environment"),
+      amount: try fields.number("amount"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.number("amount", amount)
+    json.text("environment", environment)
+    json.text("unit", unit)
+  }
+}
+
+extension ChangeCause: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      kind: try fields.text("kind"),
+      lineage: try fields.optionalText("lineage"),
+      revision: try fields.optionalNumber("revision"),
+      transactionId: try fields.optionalText("transactionId"),
+      isImport: try fields.optionalBool("isImport"),
+      author: try fields.optionalText("author"),
+      reason: try fields.optionalText("reason"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("author", author)
+    json.bool("isImport", isImport)
+    json.text("kind", kind)
+    json.text("lineage", lineage)
+    json.text("reason", reason)
+    json.number("revision", revision)
+    json.text("transactionId", transactionId)
+  }
+}
+
+extension EntitlementChanged: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"),
+      version: try fields.number("version"),
+      entitlement: try fields.object("entitlement", Entitlement.init(fields:)),
+      previous: try fields.optionalObject("previous", Entitlement.init(fields:)),
+      cause: try fields.object("cause", ChangeCause.init(fields:)),
+      changedAt: try fields.number("changedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.object("cause", cause.write)
+    json.number("changedAt", changedAt)
+    json.text("customer", customer)
+    json.object("entitlement", entitlement.write)
+    if let previous { json.object("previous", previous.write) }
+    json.number("version", version)
+  }
+}
+
+extension BalanceChanged: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"),
+      version: try fields.number("version"),
+      balance: try fields.object("balance", Balance.init(fields:)),
+      delta: try fields.number("delta"),
+      shortfall: try fields.optionalNumber("shortfall"),
+      cause: try fields.object("cause", ChangeCause.init(fields:)),
+      changedAt: try fields.number("changedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.object("balance", balance.write)
+    json.object("cause", cause.write)
+    json.number("changedAt", changedAt)
+    json.text("customer", customer)
+    json.number("delta", delta)
+    json.number("shortfall", shortfall)
+    json.number("version", version)
+  }
+}
+
+extension CustomerState: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"),
+      version: try fields.number("version"),
+      entitlements: try fields.objects("entitlements", Entitlement.init(fields:)),
+      balances: try fields.objects("balances", Balance.init(fields:)),
+      updatedAt: try fields.number("updatedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.objects("balances", balances) { $0.write(to: &$1) }
+    json.text("customer", customer)
+    json.objects("entitlements", entitlements) { $0.write(to: &$1) }
+    json.number("updatedAt", updatedAt)
+    json.number("version", version)
   }
 }
