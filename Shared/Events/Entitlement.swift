@@ -28,6 +28,22 @@ public struct Entitlement: Codable, Sendable, Equatable {
   public var pendingProductId: String?
   /// `PURCHASED`, `FAMILY_SHARED` or what Apple adds.
   public var ownershipType: String?
+  /// `active`, `grace-period`, `billing-retry`, `expired`, `refunded` or `revoked`.
+  ///
+  /// Says how the grantor stands; whether the right may be used says `isActive` alone.
+  public var status: String?
+  /// When it was first seen that it will not renew, UTC milliseconds; nil while it will.
+  public var unsubscribeDetectedAt: Int64?
+  /// When it was first seen that Apple cannot bill, UTC milliseconds; nil once it could again.
+  public var billingIssueDetectedAt: Int64?
+  /// `pending` while the customer has not agreed to a higher price, then `accepted`.
+  public var priceConsent: String?
+  /// Apple's id of the offer of the present period.
+  public var offerId: String?
+  /// When the purchase was refunded or revoked, UTC milliseconds.
+  public var refundedAt: Int64?
+  /// The commitment, for subscriptions that are billed monthly for a longer time.
+  public var commitment: Commitment?
 
   /// Makes a right.
   public init(name: String, environment: String, isActive: Bool) {
@@ -35,6 +51,21 @@ public struct Entitlement: Codable, Sendable, Equatable {
     self.environment = environment
     self.isActive = isActive
   }
+}
+
+/// A commitment of several periods, of which each is billed by itself.
+public struct Commitment: Codable, Sendable, Hashable {
+  /// Which of the periods the present one is, from 1.
+  public var period: Int64?
+  /// How many periods it has.
+  public var periods: Int64?
+  /// When it ends, UTC milliseconds.
+  public var expiresAt: Int64?
+  /// Whether another one follows.
+  public var willRenew: Bool?
+
+  /// Makes a commitment of which nothing is known.
+  public init() {}
 }
 
 /// What gives a right or a balance.
@@ -45,12 +76,17 @@ public struct Grantor: Codable, Sendable, Hashable {
   public var lineage: String?
   /// Apple's transaction, for transactions.
   public var transactionId: String?
+  /// The grant, for grants.
+  public var grantId: String?
 
   /// Makes a grantor.
-  public init(kind: String, lineage: String? = nil, transactionId: String? = nil) {
+  public init(
+    kind: String, lineage: String? = nil, transactionId: String? = nil, grantId: String? = nil
+  ) {
     self.kind = kind
     self.lineage = lineage
     self.transactionId = transactionId
+    self.grantId = grantId
   }
 }
 
@@ -73,7 +109,8 @@ public struct Balance: Codable, Sendable, Equatable {
 
 /// Why something of a customer changed.
 public struct ChangeCause: Codable, Sendable, Equatable {
-  /// `purchase`, `renewal`, `expiry`, `refund`, `refund-reversed`, `transfer`, `catalog` or `lineage`.
+  /// `purchase`, `renewal`, `expiry`, `refund`, `refund-reversed`, `revocation`, `transfer`, `merge`,
+  /// `erasure`, `grant`, `spend`, `catalog`, `consumption-request` or `lineage`.
   public var kind: String
   /// The lineage behind it.
   public var lineage: String?
@@ -144,6 +181,8 @@ public struct BalanceChanged: Codable, Sendable, Equatable {
   public var delta: Int64
   /// What a refund should have taken back but could not, as the balance stops at zero.
   public var shortfall: Int64?
+  /// The entry behind it; nil where a whole balance moved, as by a merge.
+  public var entry: BalanceEntry?
   /// Why.
   public var cause: ChangeCause
   /// When it was decided, UTC milliseconds.
@@ -152,13 +191,14 @@ public struct BalanceChanged: Codable, Sendable, Equatable {
   /// Makes the event.
   public init(
     customer: String, version: Int64, balance: Balance, delta: Int64, shortfall: Int64? = nil,
-    cause: ChangeCause, changedAt: Int64
+    entry: BalanceEntry? = nil, cause: ChangeCause, changedAt: Int64
   ) {
     self.customer = customer
     self.version = version
     self.balance = balance
     self.delta = delta
     self.shortfall = shortfall
+    self.entry = entry
     self.cause = cause
     self.changedAt = changedAt
   }

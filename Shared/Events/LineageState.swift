@@ -65,15 +65,19 @@ public struct LineageCause: Codable, Sendable, Equatable {
   public var subtype: String?
   /// SHA-256 of the signed text behind it, lower-case hex.
   public var fact: String?
+  /// The transaction that the text is about.
+  public var transactionId: String?
 
   /// Makes a cause.
   public init(
-    kind: String, notificationType: String? = nil, subtype: String? = nil, fact: String? = nil
+    kind: String, notificationType: String? = nil, subtype: String? = nil, fact: String? = nil,
+    transactionId: String? = nil
   ) {
     self.kind = kind
     self.notificationType = notificationType
     self.subtype = subtype
     self.fact = fact
+    self.transactionId = transactionId
   }
 }
 
@@ -132,6 +136,10 @@ public struct LineageTransaction: Codable, Sendable, Equatable {
   public var currency: String?
   /// ISO 3166-1 alpha-3.
   public var storefront: String?
+  /// `BILLED_UPFRONT`, or `MONTHLY` for a commitment billed monthly.
+  public var billingPlanType: String?
+  /// The commitment that the period is part of.
+  public var commitmentInfo: LineageCommitment?
   /// SHA-256 of the signed text, lower-case hex; decides between two of one `signedDate`.
   public var hash: String
 
@@ -181,6 +189,10 @@ public struct LineageRenewal: Codable, Sendable, Equatable {
   public var currency: String?
   /// Start of the present streak.
   public var recentSubscriptionStartDate: Int64?
+  /// `BILLED_UPFRONT` or `MONTHLY`, of the next period.
+  public var renewalBillingPlanType: String?
+  /// The commitment that would follow.
+  public var commitmentInfo: LineageRenewalCommitment?
   /// When Apple signed this version of it.
   public var signedDate: Int64
   /// SHA-256 of the signed text, lower-case hex; decides between two of one `signedDate`.

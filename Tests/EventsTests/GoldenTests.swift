@@ -21,6 +21,10 @@ import Testing
     "lineage.changed.v1": roundTrip(LineageState.self),
     "entitlement.updated.v1": roundTrip(EntitlementChanged.self),
     "balance.changed.v1": roundTrip(BalanceChanged.self),
+    "grant.removed.v1": roundTrip(GrantChanged.self),
+    "entitlements.customer-merged.v1": roundTrip(EntitlementsMerged.self),
+    "entitlements.customer-erased.v1": roundTrip(EntitlementsErased.self),
+    "consumption.reported.v1": roundTrip(ConsumptionReported.self),
     "customer.state.v1": roundTrip(CustomerState.self),
   ]
 
