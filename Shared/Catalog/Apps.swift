@@ -106,19 +106,13 @@ extension Apps {
     self.init(all: apps, roots: roots)
   }
 
-  /// Reads the catalog of each app, by bundle id; one that cannot be read is told and left out.
-  ///
-  /// Blocks.
-  public func catalogs(_ fault: (_ path: String, CatalogError) -> Void) -> [String: Catalog] {
-    var catalogs: [String: Catalog] = [:]
-    for app in all {
-      do {
-        catalogs[app.bundleId] = try Catalog.load(path: app.catalog)
-      } catch {
-        fault(app.catalog, error)
-      }
-    }
-    return catalogs
+  /// What `make` makes of each catalog file, by the bundle ids of its apps; once for each file.
+  public func eachCatalog<T>(_ make: (_ path: String) -> T?) -> [String: T] {
+    let made = Dictionary(
+      Set(all.map(\.catalog)).sorted().map { ($0, make($0)) }, uniquingKeysWith: { first, _ in first })
+    return Dictionary(
+      all.compactMap { app in (made[app.catalog] ?? nil).map { (app.bundleId, $0) } },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Reads the file at `path`.
