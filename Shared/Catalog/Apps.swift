@@ -109,7 +109,8 @@ extension Apps {
   /// What `make` makes of each catalog file, by the bundle ids of its apps; once for each file.
   public func eachCatalog<T>(_ make: (_ path: String) -> T?) -> [String: T] {
     let made = Dictionary(
-      Set(all.map(\.catalog)).sorted().map { ($0, make($0)) }, uniquingKeysWith: { first, _ in first })
+      Set(all.map(\.catalog)).sorted().map { ($0, make($0)) },
+      uniquingKeysWith: { first, _ in first })
     return Dictionary(
       all.compactMap { app in (made[app.catalog] ?? nil).map { (app.bundleId, $0) } },
       uniquingKeysWith: { first, _ in first })
