@@ -34,6 +34,7 @@ enum EntitlementService {
     let server = try Server(
       host: settings.http.host, port: settings.http.port, router: router, log: log,
       metrics: metrics)
-    return parts.services + [server]
+    let watch = FileWatch(Array(settings.rules.catalogs.values), log: log, metrics: metrics)
+    return parts.services + [watch, server]
   }
 }

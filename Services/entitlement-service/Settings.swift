@@ -24,8 +24,15 @@ struct Settings: Sendable {
     } catch {
       reader.fault("PURSER_CONFIG", "cannot be used:\n\(error)")
     }
-    let catalogs = apps.catalogs { path, error in
-      reader.fault("PURSER_CONFIG", "names the catalog '\(path)':\n\(error)")
+    let catalogs = apps.eachCatalog { path in
+      do {
+        return try Reloadable("catalog \(path)") { note in
+          try Catalog.load(path: path, note: note)
+        }
+      } catch {
+        reader.fault("PURSER_CONFIG", "names the catalog '\(path)':\n\(error)")
+        return nil
+      }
     }
     rules = Rules(apps: apps, catalogs: catalogs)
   }
@@ -35,9 +42,11 @@ struct Settings: Sendable {
 struct Rules: Sendable {
   let apps: Apps
   /// By bundle id.
-  let catalogs: [String: Catalog]
+  let catalogs: [String: Reloadable<Catalog>]
 
-  func product(_ id: String, of bundleId: String) -> Product? { catalogs[bundleId]?.product(id) }
+  func product(_ id: String, of bundleId: String) -> Product? {
+    catalogs[bundleId]?.value.product(id)
+  }
 
   func policies(_ bundleId: String, _ environment: String) -> Policies {
     apps.policies(bundleId, environment)

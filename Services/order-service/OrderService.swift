@@ -41,7 +41,8 @@ enum OrderService {
     let server = try Server(
       host: settings.http.host, port: settings.http.port, router: router, log: log,
       metrics: metrics)
-    return parts.services + [server, WaitersService(waiters)]
+    let watch = FileWatch(Array(settings.catalogs.values), log: log, metrics: metrics)
+    return parts.services + [watch, server, WaitersService(waiters)]
   }
 }
 

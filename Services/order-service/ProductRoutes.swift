@@ -1,6 +1,7 @@
 import Catalog
 import Cryptography
 import HTTPServer
+import ServiceRuntime
 
 /// `GET /v1/products`: what an app sells.
 struct ProductRoutes: Sendable {
@@ -9,7 +10,7 @@ struct ProductRoutes: Sendable {
   func add(to router: inout Router) {
     router.on(.get, "/v1/products", scope: .orders) { request in
       let app = try shop.app(request.queryValue("bundleId"))
-      let products = shop.catalogs[app.bundleId]?.orderedProducts ?? []
+      let products = shop.catalogs[app.bundleId]?.value.orderedProducts ?? []
       let response = Response.json(
         ProductList(bundleId: app.bundleId, products: products.map(ProductAnswer.init)))
       return response.tagged(SHA256.hex(response.body), for: request)

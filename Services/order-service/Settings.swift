@@ -12,7 +12,7 @@ struct Settings: Sendable {
   let pipeline: PipelineSettings
   let apps: Apps
   /// The catalog of each app, by bundle id.
-  let catalogs: [String: Catalog]
+  let catalogs: [String: Reloadable<Catalog>]
   /// The longest `Prefer: wait` that is kept.
   let longestWait: Duration
   /// How many partitions the topics have; an order id carries its customer's.
@@ -37,8 +37,15 @@ struct Settings: Sendable {
       apps = Apps(all: [], roots: [])
       reader.fault("PURSER_CONFIG", "cannot be used:\n\(error)")
     }
-    catalogs = apps.catalogs { path, error in
-      reader.fault("PURSER_CONFIG", "names the catalog '\(path)':\n\(error)")
+    catalogs = apps.eachCatalog { path in
+      do {
+        return try Reloadable("catalog \(path)") { note in
+          try Catalog.load(path: path, note: note)
+        }
+      } catch {
+        reader.fault("PURSER_CONFIG", "names the catalog '\(path)':\n\(error)")
+        return nil
+      }
     }
   }
 }

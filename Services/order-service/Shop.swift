@@ -1,10 +1,11 @@
 import Catalog
 import HTTPServer
+import ServiceRuntime
 
 /// What may be sold: the configured apps and their catalogs.
 struct Shop: Sendable {
   let apps: Apps
-  let catalogs: [String: Catalog]
+  let catalogs: [String: Reloadable<Catalog>]
 
   /// The app that a request means: the one that it names, or the only one.
   ///
@@ -30,7 +31,7 @@ struct Shop: Sendable {
   ///
   /// - Throws: `Problem` `unknown-product`.
   func product(_ id: String, of app: App) throws(Problem) -> Product {
-    guard let product = catalogs[app.bundleId]?.product(id) else {
+    guard let product = catalogs[app.bundleId]?.value.product(id) else {
       throw Problem(
         status: 422, type: "unknown-product", title: "Unknown product",
         detail: "The catalog of \(app.bundleId) has no product '\(id.prefix(100))'.")

@@ -30,6 +30,11 @@ struct Settings: Sendable {
   let apps: Apps
   let roots: [Certificate]
   let xcodeCertificates: [String: Certificate]
+  /// The key to Apple's API of each app that has one, by bundle id.
+  let apiKeys: [String: APIKey]
+  /// The shared secret for `verifyReceipt` of each app that has one, by bundle id.
+  let sharedSecrets: [String: SharedSecret]
+  let apple: AppleAddresses
   let linkWait: Duration
 
   init(_ reader: inout SettingsReader, options: [String: String]) {
@@ -46,8 +51,11 @@ struct Settings: Sendable {
       reader.integer(
         "VERIFY_LINK_WAIT_MS", default: 3000, in: 0...60_000,
         "how long a fact waits for its token to become known, in milliseconds"))
+    apple = AppleAddresses(&reader)
 
     var roots: [Certificate] = []
+    var keys: [String: APIKey] = [:]
+    var secrets: [String: SharedSecret] = [:]
     var xcode: [String: Certificate] = [:]
     do {
       apps = try Apps.load(path: path)
@@ -55,8 +63,9 @@ struct Settings: Sendable {
         Settings.certificate(file, &reader).map { roots.append($0) }
       }
       for app in apps.all {
-        guard let file = app.xcodeCertificate else { continue }
-        xcode[app.bundleId] = Settings.certificate(file, &reader)
+        xcode[app.bundleId] = app.xcodeCertificate.flatMap { Settings.certificate($0, &reader) }
+        keys[app.bundleId] = app.api.flatMap { Settings.key($0, &reader) }
+        secrets[app.bundleId] = app.sharedSecretFile.flatMap { Settings.sharedSecret($0, &reader) }
       }
       pipeline.refuseShiftedClock(servesProduction: apps.servesProduction, &reader)
     } catch {
@@ -65,6 +74,41 @@ struct Settings: Sendable {
     }
     self.roots = roots
     xcodeCertificates = xcode
+    apiKeys = keys
+    sharedSecrets = secrets
+  }
+
+  /// Reads an In-App Purchase key; a fault names the place and nothing of the key.
+  private static func key(_ access: APIAccess, _ reader: inout SettingsReader) -> APIKey? {
+    let text: String?
+    switch access.source {
+    case .file(let path): text = Self.text(of: path)
+    case .variable(let name): text = Self.environment[name]
+    }
+    guard let text else {
+      reader.fault("PURSER_CONFIG", "names an API key in \(access.source) that cannot be read")
+      return nil
+    }
+    do {
+      return try APIKey(issuerId: access.issuerId, keyId: access.keyId, pem: text)
+    } catch {
+      reader.fault("PURSER_CONFIG", "names an API key in \(access.source): \(error)")
+      return nil
+    }
+  }
+
+  private static func sharedSecret(_ path: String, _ reader: inout SettingsReader) -> SharedSecret?
+  {
+    guard let secret = text(of: path).flatMap({ SharedSecret($0) }) else {
+      reader.fault(
+        "PURSER_CONFIG", "names the shared secret '\(path)', which cannot be read or is empty")
+      return nil
+    }
+    return secret
+  }
+
+  private static func text(of path: String) -> String? {
+    (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Reads a certificate in DER or PEM; a fault names the file.
@@ -79,5 +123,36 @@ struct Settings: Sendable {
       reader.fault("PURSER_CONFIG", "names the certificate '\(file)': \(error)")
       return nil
     }
+  }
+}
+
+/// Where Apple's servers stand; a simulator's addresses in their place are for development.
+struct AppleAddresses: Sendable {
+  /// The App Store Server API.
+  let api: APIBases
+  /// `verifyReceipt` for Production.
+  let receiptProduction: String
+  /// `verifyReceipt` for the sandbox.
+  let receiptSandbox: String
+
+  init(_ reader: inout SettingsReader) {
+    let production = reader.text(
+      "VERIFY_API_PRODUCTION_URL", default: "https://api.storekit.apple.com",
+      "the App Store Server API for Production")
+    let sandbox = reader.text(
+      "VERIFY_API_SANDBOX_URL", default: "https://api.storekit-sandbox.apple.com",
+      "the App Store Server API for the sandbox")
+    do {
+      api = try APIBases([.production: production, .sandbox: sandbox])
+    } catch {
+      api = .apple
+      reader.fault("VERIFY_API_…_URL", "cannot be used: \(error)")
+    }
+    receiptProduction = reader.text(
+      "VERIFY_RECEIPT_PRODUCTION_URL", default: "https://buy.itunes.apple.com/verifyReceipt",
+      "verifyReceipt for Production")
+    receiptSandbox = reader.text(
+      "VERIFY_RECEIPT_SANDBOX_URL", default: "https://sandbox.itunes.apple.com/verifyReceipt",
+      "verifyReceipt for the sandbox")
   }
 }

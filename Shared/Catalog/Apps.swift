@@ -12,7 +12,9 @@
 ///         "Production": {},
 ///         "Sandbox": { "policies": { "lateRenewal": 5 } }
 ///       },
-///       "policies": { "transfer": "keep" }
+///       "policies": { "transfer": "keep" },
+///       "api": { "keyId": "2X9R4HXF34", "issuerId": "57246542-…", "keyFile": "SubscriptionKey.p8" },
+///       "sharedSecretFile": "shared-secret.txt"
 ///     }
 ///   ]
 /// }
@@ -53,6 +55,10 @@ public struct App: Sendable, Equatable {
   public let catalog: String
   /// The certificate exported from Xcode, where that environment is served.
   public let xcodeCertificate: String?
+  /// The key to Apple's API; nil where none is configured.
+  public let api: APIAccess?
+  /// The file of the shared secret for `verifyReceipt`; a path as from the working folder.
+  public let sharedSecretFile: String?
 }
 
 extension Apps {
@@ -100,19 +106,14 @@ extension Apps {
     self.init(all: apps, roots: roots)
   }
 
-  /// Reads the catalog of each app, by bundle id; one that cannot be read is told and left out.
-  ///
-  /// Blocks.
-  public func catalogs(_ fault: (_ path: String, CatalogError) -> Void) -> [String: Catalog] {
-    var catalogs: [String: Catalog] = [:]
-    for app in all {
-      do {
-        catalogs[app.bundleId] = try Catalog.load(path: app.catalog)
-      } catch {
-        fault(app.catalog, error)
-      }
-    }
-    return catalogs
+  /// What `make` makes of each catalog file, by the bundle ids of its apps; once for each file.
+  public func eachCatalog<T>(_ make: (_ path: String) -> T?) -> [String: T] {
+    let made = Dictionary(
+      Set(all.map(\.catalog)).sorted().map { ($0, make($0)) },
+      uniquingKeysWith: { first, _ in first })
+    return Dictionary(
+      all.compactMap { app in (made[app.catalog] ?? nil).map { (app.bundleId, $0) } },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Reads the file at `path`.
@@ -132,7 +133,8 @@ extension App {
     let faults = reader.faults
     reader.reportRepeated()
     reader.reportUnknown(except: [
-      "bundleId", "appAppleId", "environments", "policies", "catalog", "xcodeCertificate",
+      "bundleId", "appAppleId", "environments", "policies", "catalog", "xcodeCertificate", "api",
+      "sharedSecretFile",
     ])
     reader.require("bundleId", remedy: "write the app's bundle id")
     reader.require("environments", remedy: "list the environments to serve: \"Sandbox\": {}")
@@ -168,6 +170,14 @@ extension App {
       reader.require(
         "xcodeCertificate", remedy: "name the certificate exported from Xcode")
     }
+    for (name, policies) in environments where policies.receipts.asksApple {
+      if name != "Xcode" && !reader.has("sharedSecretFile") {
+        faults.add(
+          reader.place(of: "sharedSecretFile"),
+          "is missing, and \(name) asks verifyReceipt about receipts",
+          remedy: "name the file of the app's shared secret, or set the policy receipts to local")
+      }
+    }
     let own = reader.text("catalog") ?? catalog
     if own == nil {
       faults.add(
@@ -180,6 +190,8 @@ extension App {
     }
     self.init(
       bundleId: bundleId, appAppleId: appAppleId, environments: environments, catalog: path(own),
-      xcodeCertificate: reader.text("xcodeCertificate").map(path))
+      xcodeCertificate: reader.text("xcodeCertificate").map(path),
+      api: reader.object("api").flatMap { APIAccess($0, path: path) },
+      sharedSecretFile: reader.text("sharedSecretFile").map(path))
   }
 }

@@ -41,15 +41,20 @@ extension Catalog {
   /// Reads the catalog at `path`: a `.storekit` file by that ending, otherwise a `catalog.json`,
   /// whose `storekit` key is a path relative to its own folder.
   ///
-  /// Blocks on file reads. Throws `CatalogError`.
-  public static func load(path: String) throws(CatalogError) -> Catalog {
+  /// `note` hears of each file before it is read. Blocks on file reads. Throws `CatalogError`.
+  public static func load(
+    path: String, note: (String) -> Void = { _ in }
+  ) throws(CatalogError) -> Catalog {
+    note(path)
     let bytes = try contents(of: path)
     guard !path.hasSuffix(".storekit") else {
       return try Catalog(storeKit: bytes, file: path)
     }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     return try Catalog(json: bytes, file: path) { (name) throws(CatalogError) in
-      try contents(of: name.hasPrefix("/") ? name : folder + name)
+      let path = name.hasPrefix("/") ? name : folder + name
+      note(path)
+      return try contents(of: path)
     }
   }
 

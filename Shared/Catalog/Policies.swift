@@ -8,6 +8,31 @@ public struct Policies: Sendable, Equatable {
     case transferIfInactive = "transfer-if-inactive"
     /// It stays.
     case keep
+    /// Its owner stays, and every customer who proves it has it too.
+    case share
+  }
+
+  /// How app receipts are proved.
+  public enum Receipts: String, Sendable, CaseIterable {
+    /// By their own signature.
+    case local
+    /// By asking Apple's `verifyReceipt`.
+    case verifyReceipt
+    /// By both: what the signature proves, and what Apple's answer has beyond it.
+    case both
+
+    /// Whether Apple is asked.
+    public var asksApple: Bool { self != .local }
+  }
+
+  /// Whether Apple is asked if a signing certificate was revoked (OCSP).
+  public enum RevocationCheck: String, Sendable, CaseIterable {
+    /// It is not.
+    case off
+    /// It is; without an answer, work goes on as without the check.
+    case soft
+    /// It is; without an answer nothing is accepted, and it is asked again.
+    case hard
   }
 
   /// When a refund takes the right away.
@@ -38,6 +63,10 @@ public struct Policies: Sendable, Equatable {
 
   /// Default `transfer`.
   public var transfer = Transfer.transfer
+  /// Default `local`.
+  public var receipts = Receipts.local
+  /// Default `off`.
+  public var revocationCheck = RevocationCheck.off
   /// Default `immediately`.
   public var refundAccess = RefundAccess.immediately
   /// Default `floor`.
@@ -59,7 +88,8 @@ public struct Policies: Sendable, Equatable {
   }
 
   static let keys = [
-    "transfer", "refundAccess", "refundBalance", "sandbox", "lateRenewal", "orderLifetime",
+    "transfer", "receipts", "revocationCheck", "refundAccess", "refundBalance", "sandbox",
+    "lateRenewal", "orderLifetime",
   ]
 
   /// Reads what stands in `policies`; what does not keeps its value.
@@ -67,6 +97,8 @@ public struct Policies: Sendable, Equatable {
     reader.reportRepeated()
     reader.reportUnknown(except: Self.keys)
     reader.word("transfer").map { transfer = $0 }
+    reader.word("receipts").map { receipts = $0 }
+    reader.word("revocationCheck").map { revocationCheck = $0 }
     reader.word("refundAccess").map { refundAccess = $0 }
     reader.word("refundBalance").map { refundBalance = $0 }
     reader.word("sandbox").map { sandbox = $0 }

@@ -6,6 +6,8 @@ public struct ASN1Element: Sendable, Equatable {
   public enum Kind: Int, Sendable {
     /// `INTEGER`.
     case integer = 2
+    /// `BIT STRING`.
+    case bits = 3
     /// `OCTET STRING`.
     case octets = 4
     /// `UTF8String`.

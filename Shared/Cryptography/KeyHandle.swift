@@ -30,6 +30,11 @@ final class KeyHandle: @unchecked Sendable {
     }
   }
 
+  var isRSA: Bool { unsafe EVP_PKEY_get_base_id(handle) == EVP_PKEY_RSA }
+
+  /// The length of the key, of an RSA key that of its modulus.
+  var bits: Int { Int(unsafe EVP_PKEY_get_bits(handle)) }
+
   /// DER of the SubjectPublicKeyInfo.
   func subjectPublicKeyInfo() throws(CryptographyError) -> [UInt8] {
     guard let der = unsafe DER.encode({ unsafe i2d_PUBKEY(handle, $0) }) else {

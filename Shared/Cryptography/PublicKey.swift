@@ -3,7 +3,7 @@ internal import COpenSSL
 /// A public key, free to be used by any number of threads at once.
 public struct PublicKey: Sendable {
   let key: KeyHandle
-  private let contexts: VerifyContexts
+  let contexts: VerifyContexts
   /// The curve, or nil for a key of another kind.
   public let curve: Curve?
   /// DER of the SubjectPublicKeyInfo.

@@ -39,12 +39,19 @@ final class VerifyContexts: Sendable {
       ErrorQueue.clear()
       return nil
     }
-    guard unsafe EVP_PKEY_verify_init(made) == 1 else {
+    guard unsafe EVP_PKEY_verify_init(made) == 1, unsafe setScheme(made) else {
       unsafe EVP_PKEY_CTX_free(made)
       ErrorQueue.clear()
       return nil
     }
     return unsafe made
+  }
+
+  /// RSA signatures are of PKCS#1 v1.5 over SHA-256, as RS256 asks (RFC 7518 §3.3).
+  private func setScheme(_ context: OpaquePointer) -> Bool {
+    guard key.isRSA else { return true }
+    return unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
+      && EVP_PKEY_CTX_set_signature_md(context, EVP_sha256()) == 1
   }
 
   private func giveBack(_ context: OpaquePointer) {

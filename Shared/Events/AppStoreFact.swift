@@ -93,12 +93,9 @@ extension AppStoreFact: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      source: FactSource(rawValue: try fields.text("source")),
-      signed: try fields.text("signed"),
-      hash: try fields.text("hash"),
-      bundleId: try fields.text("bundleId"),
-      environment: try fields.text("environment"),
-      lineage: try fields.optionalText("lineage"),
+      source: FactSource(rawValue: try fields.text("source")), signed: try fields.text("signed"),
+      hash: try fields.text("hash"), bundleId: try fields.text("bundleId"),
+      environment: try fields.text("environment"), lineage: try fields.optionalText("lineage"),
       notificationUUID: try fields.optionalText("notificationUUID"),
       notificationType: try fields.optionalText("notificationType"),
       subtype: try fields.optionalText("subtype"),

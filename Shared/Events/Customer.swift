@@ -73,10 +73,8 @@ extension TokenIssued: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      token: try fields.text("token"),
-      customer: try fields.text("customer"),
-      bundleId: try fields.text("bundleId"),
-      orderId: try fields.optionalText("orderId"),
+      token: try fields.text("token"), customer: try fields.text("customer"),
+      bundleId: try fields.text("bundleId"), orderId: try fields.optionalText("orderId"),
       issuedAt: try fields.number("issuedAt"))
   }
 

@@ -88,12 +88,9 @@ extension CustomerMerged: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      id: try fields.text("id"),
-      customer: try fields.text("customer"),
-      into: try fields.text("into"),
-      author: try fields.text("author"),
-      reason: try fields.text("reason"),
-      decidedAt: try fields.number("decidedAt"))
+      id: try fields.text("id"), customer: try fields.text("customer"),
+      into: try fields.text("into"), author: try fields.text("author"),
+      reason: try fields.text("reason"), decidedAt: try fields.number("decidedAt"))
   }
 
   /// Writes the members, sorted by name.
@@ -111,12 +108,9 @@ extension LineageTransferred: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      id: try fields.text("id"),
-      lineage: try fields.text("lineage"),
-      customer: try fields.text("customer"),
-      author: try fields.text("author"),
-      reason: try fields.text("reason"),
-      decidedAt: try fields.number("decidedAt"))
+      id: try fields.text("id"), lineage: try fields.text("lineage"),
+      customer: try fields.text("customer"), author: try fields.text("author"),
+      reason: try fields.text("reason"), decidedAt: try fields.number("decidedAt"))
   }
 
   /// Writes the members, sorted by name.
@@ -134,10 +128,8 @@ extension CustomerErased: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      id: try fields.text("id"),
-      customer: try fields.text("customer"),
-      author: try fields.text("author"),
-      reason: try fields.text("reason"),
+      id: try fields.text("id"), customer: try fields.text("customer"),
+      author: try fields.text("author"), reason: try fields.text("reason"),
       decidedAt: try fields.number("decidedAt"))
   }
 

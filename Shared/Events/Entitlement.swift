@@ -30,6 +30,22 @@ public struct Entitlement: Codable, Sendable, Equatable {
   public var pendingProductId: String?
   /// `PURCHASED`, `FAMILY_SHARED` or what Apple adds.
   public var ownershipType: String?
+  /// `active`, `grace-period`, `billing-retry`, `expired`, `refunded` or `revoked`.
+  ///
+  /// Says how the grantor stands; whether the right may be used says `isActive` alone.
+  public var status: String?
+  /// When it was first seen that it will not renew, UTC milliseconds; nil while it will.
+  public var unsubscribeDetectedAt: Int64?
+  /// When it was first seen that Apple cannot bill, UTC milliseconds; nil once it could again.
+  public var billingIssueDetectedAt: Int64?
+  /// `pending` while the customer has not agreed to a higher price, then `accepted`.
+  public var priceConsent: String?
+  /// Apple's id of the offer of the present period.
+  public var offerId: String?
+  /// When the purchase was refunded or revoked, UTC milliseconds.
+  public var refundedAt: Int64?
+  /// The commitment, for subscriptions that are billed monthly for a longer time.
+  public var commitment: Commitment?
 
   /// Makes a right.
   public init(name: String, environment: String, isActive: Bool) {
@@ -37,6 +53,21 @@ public struct Entitlement: Codable, Sendable, Equatable {
     self.environment = environment
     self.isActive = isActive
   }
+}
+
+/// A commitment of several periods, of which each is billed by itself.
+public struct Commitment: Codable, Sendable, Hashable {
+  /// Which of the periods the present one is, from 1.
+  public var period: Int64?
+  /// How many periods it has.
+  public var periods: Int64?
+  /// When it ends, UTC milliseconds.
+  public var expiresAt: Int64?
+  /// Whether another one follows.
+  public var willRenew: Bool?
+
+  /// Makes a commitment of which nothing is known.
+  public init() {}
 }
 
 /// What gives a right or a balance.
@@ -47,61 +78,17 @@ public struct Grantor: Codable, Sendable, Hashable {
   public var lineage: String?
   /// Apple's transaction, for transactions.
   public var transactionId: String?
+  /// The grant, for grants.
+  public var grantId: String?
 
   /// Makes a grantor.
-  public init(kind: String, lineage: String? = nil, transactionId: String? = nil) {
-    self.kind = kind
-    self.lineage = lineage
-    self.transactionId = transactionId
-  }
-}
-
-/// An amount of a consumable unit.
-public struct Balance: Codable, Sendable, Equatable {
-  /// The unit, such as `coins`.
-  public var unit: String
-  /// Apple's environment.
-  public var environment: String
-  /// How much there is; the sum of the customer's entries.
-  public var amount: Int64
-
-  /// Makes a balance.
-  public init(unit: String, environment: String, amount: Int64) {
-    self.unit = unit
-    self.environment = environment
-    self.amount = amount
-  }
-}
-
-/// Why something of a customer changed.
-public struct ChangeCause: Codable, Sendable, Equatable {
-  /// `purchase`, `renewal`, `expiry`, `refund`, `refund-reversed`, `transfer`, `catalog` or `lineage`.
-  public var kind: String
-  /// The lineage behind it.
-  public var lineage: String?
-  /// That lineage's revision.
-  public var revision: Int64?
-  /// The transaction behind it.
-  public var transactionId: String?
-  /// True when it was imported from the time before Purser and is no news.
-  public var isImport: Bool?
-  /// Who did it, where a person or an own backend did.
-  public var author: String?
-  /// Why, in that person's words.
-  public var reason: String?
-
-  /// Makes a cause.
   public init(
-    kind: String, lineage: String? = nil, revision: Int64? = nil, transactionId: String? = nil,
-    isImport: Bool? = nil, author: String? = nil, reason: String? = nil
+    kind: String, lineage: String? = nil, transactionId: String? = nil, grantId: String? = nil
   ) {
     self.kind = kind
     self.lineage = lineage
-    self.revision = revision
     self.transactionId = transactionId
-    self.isImport = isImport
-    self.author = author
-    self.reason = reason
+    self.grantId = grantId
   }
 }
 
@@ -129,38 +116,6 @@ public struct EntitlementChanged: Codable, Sendable, Equatable {
     self.version = version
     self.entitlement = entitlement
     self.previous = previous
-    self.cause = cause
-    self.changedAt = changedAt
-  }
-}
-
-/// A balance changed.
-public struct BalanceChanged: Codable, Sendable, Equatable {
-  /// Whose.
-  public var customer: String
-  /// Grows by one with each event of the customer.
-  public var version: Int64
-  /// The balance as it is now.
-  public var balance: Balance
-  /// By how much it changed.
-  public var delta: Int64
-  /// What a refund should have taken back but could not, as the balance stops at zero.
-  public var shortfall: Int64?
-  /// Why.
-  public var cause: ChangeCause
-  /// When it was decided, UTC milliseconds.
-  public var changedAt: Int64
-
-  /// Makes the event.
-  public init(
-    customer: String, version: Int64, balance: Balance, delta: Int64, shortfall: Int64? = nil,
-    cause: ChangeCause, changedAt: Int64
-  ) {
-    self.customer = customer
-    self.version = version
-    self.balance = balance
-    self.delta = delta
-    self.shortfall = shortfall
     self.cause = cause
     self.changedAt = changedAt
   }
@@ -196,8 +151,7 @@ extension Entitlement: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      name: try fields.text("name"),
-      environment: try fields.text("environment"),
+      name: try fields.text("name"), environment: try fields.text("environment"),
       isActive: try fields.bool("isActive"))
     productId = try fields.optionalText("productId")
     productType = try fields.optionalText("productType")
@@ -210,23 +164,56 @@ extension Entitlement: EventValue {
     periodType = try fields.optionalText("periodType")
     pendingProductId = try fields.optionalText("pendingProductId")
     ownershipType = try fields.optionalText("ownershipType")
+    status = try fields.optionalText("status")
+    unsubscribeDetectedAt = try fields.optionalNumber("unsubscribeDetectedAt")
+    billingIssueDetectedAt = try fields.optionalNumber("billingIssueDetectedAt")
+    priceConsent = try fields.optionalText("priceConsent")
+    offerId = try fields.optionalText("offerId")
+    refundedAt = try fields.optionalNumber("refundedAt")
+    commitment = try fields.optionalObject("commitment", Commitment.init(fields:))
   }
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
+    json.number("billingIssueDetectedAt", billingIssueDetectedAt)
+    if let commitment { json.object("commitment", commitment.write) }
     json.text("environment", environment)
     json.number("expiresAt", expiresAt)
     json.number("gracePeriodExpiresAt", gracePeriodExpiresAt)
     if let grantor { json.object("grantor", grantor.write) }
     json.bool("isActive", isActive)
     json.text("name", name)
+    json.text("offerId", offerId)
     json.text("ownershipType", ownershipType)
     json.text("pendingProductId", pendingProductId)
     json.text("periodType", periodType)
+    json.text("priceConsent", priceConsent)
     json.text("productId", productId)
     json.text("productType", productType)
     json.number("purchasedAt", purchasedAt)
+    json.number("refundedAt", refundedAt)
     json.number("startedAt", startedAt)
+    json.text("status", status)
+    json.number("unsubscribeDetectedAt", unsubscribeDetectedAt)
+    json.bool("willRenew", willRenew)
+  }
+}
+
+extension Commitment: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init()
+    period = try fields.optionalNumber("period")
+    periods = try fields.optionalNumber("periods")
+    expiresAt = try fields.optionalNumber("expiresAt")
+    willRenew = try fields.optionalBool("willRenew")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.number("expiresAt", expiresAt)
+    json.number("period", period)
+    json.number("periods", periods)
     json.bool("willRenew", willRenew)
   }
 }
@@ -235,57 +222,16 @@ extension Grantor: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      kind: try fields.text("kind"),
-      lineage: try fields.optionalText("lineage"),
-      transactionId: try fields.optionalText("transactionId"))
-  }
-
-  /// Writes the members, sorted by name.
-  public func write(to json: inout JSONWriter) {
-    json.text("kind", kind)
-    json.text("lineage", lineage)
-    json.text("transactionId", transactionId)
-  }
-}
-
-extension Balance: EventValue {
-  /// Reads the object.
-  public init(fields: JSONFields) throws(JSONFieldFault) {
-    self.init(
-      unit: try fields.text("unit"),
-      environment: try fields.text("environment"),
-      amount: try fields.number("amount"))
-  }
-
-  /// Writes the members, sorted by name.
-  public func write(to json: inout JSONWriter) {
-    json.number("amount", amount)
-    json.text("environment", environment)
-    json.text("unit", unit)
-  }
-}
-
-extension ChangeCause: EventValue {
-  /// Reads the object.
-  public init(fields: JSONFields) throws(JSONFieldFault) {
-    self.init(
-      kind: try fields.text("kind"),
-      lineage: try fields.optionalText("lineage"),
-      revision: try fields.optionalNumber("revision"),
+      kind: try fields.text("kind"), lineage: try fields.optionalText("lineage"),
       transactionId: try fields.optionalText("transactionId"),
-      isImport: try fields.optionalBool("isImport"),
-      author: try fields.optionalText("author"),
-      reason: try fields.optionalText("reason"))
+      grantId: try fields.optionalText("grantId"))
   }
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
-    json.text("author", author)
-    json.bool("isImport", isImport)
+    json.text("grantId", grantId)
     json.text("kind", kind)
     json.text("lineage", lineage)
-    json.text("reason", reason)
-    json.number("revision", revision)
     json.text("transactionId", transactionId)
   }
 }
@@ -294,8 +240,7 @@ extension EntitlementChanged: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      customer: try fields.text("customer"),
-      version: try fields.number("version"),
+      customer: try fields.text("customer"), version: try fields.number("version"),
       entitlement: try fields.object("entitlement", Entitlement.init(fields:)),
       previous: try fields.optionalObject("previous", Entitlement.init(fields:)),
       cause: try fields.object("cause", ChangeCause.init(fields:)),
@@ -313,37 +258,11 @@ extension EntitlementChanged: EventValue {
   }
 }
 
-extension BalanceChanged: EventValue {
-  /// Reads the object.
-  public init(fields: JSONFields) throws(JSONFieldFault) {
-    self.init(
-      customer: try fields.text("customer"),
-      version: try fields.number("version"),
-      balance: try fields.object("balance", Balance.init(fields:)),
-      delta: try fields.number("delta"),
-      shortfall: try fields.optionalNumber("shortfall"),
-      cause: try fields.object("cause", ChangeCause.init(fields:)),
-      changedAt: try fields.number("changedAt"))
-  }
-
-  /// Writes the members, sorted by name.
-  public func write(to json: inout JSONWriter) {
-    json.object("balance", balance.write)
-    json.object("cause", cause.write)
-    json.number("changedAt", changedAt)
-    json.text("customer", customer)
-    json.number("delta", delta)
-    json.number("shortfall", shortfall)
-    json.number("version", version)
-  }
-}
-
 extension CustomerState: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      customer: try fields.text("customer"),
-      version: try fields.number("version"),
+      customer: try fields.text("customer"), version: try fields.number("version"),
       entitlements: try fields.objects("entitlements", Entitlement.init(fields:)),
       balances: try fields.objects("balances", Balance.init(fields:)),
       updatedAt: try fields.number("updatedAt"))

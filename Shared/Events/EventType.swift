@@ -36,6 +36,19 @@ public struct EventType: RawRepresentable, Codable, Hashable, Sendable {
     rawValue: "purser.entitlement.deactivated.v1")
   /// `BalanceChanged` on `iap.entitlements`.
   public static let balanceChanged = EventType(rawValue: "purser.balance.changed.v1")
+  /// `GrantChanged` on `iap.entitlements`: it was given.
+  public static let grantCreated = EventType(rawValue: "purser.grant.created.v1")
+  /// `GrantChanged` on `iap.entitlements`: it was taken back.
+  public static let grantRemoved = EventType(rawValue: "purser.grant.removed.v1")
+  /// `EntitlementsMerged` on `iap.entitlements`.
+  public static let entitlementsMerged = EventType(
+    rawValue: "purser.entitlements.customer-merged.v1")
+  /// `EntitlementsErased` on `iap.entitlements`.
+  public static let entitlementsErased = EventType(
+    rawValue: "purser.entitlements.customer-erased.v1")
+  /// `ConsumptionReported` on `iap.entitlements`.
+  public static let consumptionReported = EventType(
+    rawValue: "purser.consumption.reported.v1")
   /// `CustomerState` on `iap.entitlement-state`.
   public static let customerState = EventType(rawValue: "purser.customer.state.v1")
 }

@@ -33,8 +33,7 @@ extension LineageID: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      bundleId: try fields.text("bundleId"),
-      environment: try fields.text("environment"),
+      bundleId: try fields.text("bundleId"), environment: try fields.text("environment"),
       originalTransactionId: try fields.text("originalTransactionId"))
   }
 

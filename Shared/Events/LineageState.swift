@@ -67,15 +67,19 @@ public struct LineageCause: Codable, Sendable, Equatable {
   public var subtype: String?
   /// SHA-256 of the signed text behind it, lower-case hex.
   public var fact: String?
+  /// The transaction that the text is about.
+  public var transactionId: String?
 
   /// Makes a cause.
   public init(
-    kind: String, notificationType: String? = nil, subtype: String? = nil, fact: String? = nil
+    kind: String, notificationType: String? = nil, subtype: String? = nil, fact: String? = nil,
+    transactionId: String? = nil
   ) {
     self.kind = kind
     self.notificationType = notificationType
     self.subtype = subtype
     self.fact = fact
+    self.transactionId = transactionId
   }
 }
 
@@ -134,6 +138,10 @@ public struct LineageTransaction: Codable, Sendable, Equatable {
   public var currency: String?
   /// ISO 3166-1 alpha-3.
   public var storefront: String?
+  /// `BILLED_UPFRONT`, or `MONTHLY` for a commitment billed monthly.
+  public var billingPlanType: String?
+  /// The commitment that the period is part of.
+  public var commitmentInfo: LineageCommitment?
   /// SHA-256 of the signed text, lower-case hex; decides between two of one `signedDate`.
   public var hash: String
 
@@ -183,6 +191,10 @@ public struct LineageRenewal: Codable, Sendable, Equatable {
   public var currency: String?
   /// Start of the present streak.
   public var recentSubscriptionStartDate: Int64?
+  /// `BILLED_UPFRONT` or `MONTHLY`, of the next period.
+  public var renewalBillingPlanType: String?
+  /// The commitment that would follow.
+  public var commitmentInfo: LineageRenewalCommitment?
   /// When Apple signed this version of it.
   public var signedDate: Int64
   /// SHA-256 of the signed text, lower-case hex; decides between two of one `signedDate`.
@@ -200,8 +212,7 @@ extension LineageState: EventValue {
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
       lineage: try fields.object("lineage", LineageID.init(fields:)),
-      revision: try fields.number("revision"),
-      customer: try fields.text("customer"),
+      revision: try fields.number("revision"), customer: try fields.text("customer"),
       holding: Holding(rawValue: try fields.text("holding")),
       transactions: try fields.objects("transactions", LineageTransaction.init(fields:)),
       renewal: try fields.optionalObject("renewal", LineageRenewal.init(fields:)),
@@ -230,10 +241,9 @@ extension LineageCause: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      kind: try fields.text("kind"),
-      notificationType: try fields.optionalText("notificationType"),
-      subtype: try fields.optionalText("subtype"),
-      fact: try fields.optionalText("fact"))
+      kind: try fields.text("kind"), notificationType: try fields.optionalText("notificationType"),
+      subtype: try fields.optionalText("subtype"), fact: try fields.optionalText("fact"),
+      transactionId: try fields.optionalText("transactionId"))
   }
 
   /// Writes the members, sorted by name.
@@ -242,6 +252,7 @@ extension LineageCause: EventValue {
     json.text("kind", kind)
     json.text("notificationType", notificationType)
     json.text("subtype", subtype)
+    json.text("transactionId", transactionId)
   }
 }
 
@@ -249,12 +260,9 @@ extension LineageTransaction: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      transactionId: try fields.text("transactionId"),
-      productId: try fields.text("productId"),
-      type: try fields.text("type"),
-      quantity: try fields.number("quantity"),
-      purchaseDate: try fields.number("purchaseDate"),
-      signedDate: try fields.number("signedDate"),
+      transactionId: try fields.text("transactionId"), productId: try fields.text("productId"),
+      type: try fields.text("type"), quantity: try fields.number("quantity"),
+      purchaseDate: try fields.number("purchaseDate"), signedDate: try fields.number("signedDate"),
       hash: try fields.text("hash"))
     originalPurchaseDate = try fields.optionalNumber("originalPurchaseDate")
     expiresDate = try fields.optionalNumber("expiresDate")
@@ -275,11 +283,15 @@ extension LineageTransaction: EventValue {
     price = try fields.optionalNumber("price")
     currency = try fields.optionalText("currency")
     storefront = try fields.optionalText("storefront")
+    billingPlanType = try fields.optionalText("billingPlanType")
+    commitmentInfo = try fields.optionalObject("commitmentInfo", LineageCommitment.init(fields:))
   }
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
     json.text("appAccountToken", appAccountToken)
+    json.text("billingPlanType", billingPlanType)
+    if let commitmentInfo { json.object("commitmentInfo", commitmentInfo.write) }
     json.text("currency", currency)
     json.number("expiresDate", expiresDate)
     json.text("hash", hash)
@@ -311,9 +323,7 @@ extension LineageTransaction: EventValue {
 extension LineageRenewal: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
-    self.init(
-      signedDate: try fields.number("signedDate"),
-      hash: try fields.text("hash"))
+    self.init(signedDate: try fields.number("signedDate"), hash: try fields.text("hash"))
     productId = try fields.optionalText("productId")
     autoRenewProductId = try fields.optionalText("autoRenewProductId")
     autoRenewStatus = try fields.optionalNumber("autoRenewStatus")
@@ -327,12 +337,16 @@ extension LineageRenewal: EventValue {
     renewalPrice = try fields.optionalNumber("renewalPrice")
     currency = try fields.optionalText("currency")
     recentSubscriptionStartDate = try fields.optionalNumber("recentSubscriptionStartDate")
+    renewalBillingPlanType = try fields.optionalText("renewalBillingPlanType")
+    commitmentInfo = try fields.optionalObject(
+      "commitmentInfo", LineageRenewalCommitment.init(fields:))
   }
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
     json.text("autoRenewProductId", autoRenewProductId)
     json.number("autoRenewStatus", autoRenewStatus)
+    if let commitmentInfo { json.object("commitmentInfo", commitmentInfo.write) }
     json.text("currency", currency)
     json.number("expirationIntent", expirationIntent)
     json.number("gracePeriodExpiresDate", gracePeriodExpiresDate)
@@ -343,6 +357,7 @@ extension LineageRenewal: EventValue {
     json.number("priceIncreaseStatus", priceIncreaseStatus)
     json.text("productId", productId)
     json.number("recentSubscriptionStartDate", recentSubscriptionStartDate)
+    json.text("renewalBillingPlanType", renewalBillingPlanType)
     json.number("renewalDate", renewalDate)
     json.number("renewalPrice", renewalPrice)
     json.number("signedDate", signedDate)

@@ -86,20 +86,14 @@ extension Order: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      id: try fields.text("id"),
-      revision: try fields.number("revision"),
-      customer: try fields.text("customer"),
-      bundleId: try fields.text("bundleId"),
-      productId: try fields.text("productId"),
-      quantity: try fields.number("quantity"),
+      id: try fields.text("id"), revision: try fields.number("revision"),
+      customer: try fields.text("customer"), bundleId: try fields.text("bundleId"),
+      productId: try fields.text("productId"), quantity: try fields.number("quantity"),
       state: OrderState(rawValue: try fields.text("state")),
-      mismatched: try fields.bool("mismatched"),
-      createdAt: try fields.number("createdAt"),
-      updatedAt: try fields.number("updatedAt"),
-      expiresAt: try fields.number("expiresAt"),
+      mismatched: try fields.bool("mismatched"), createdAt: try fields.number("createdAt"),
+      updatedAt: try fields.number("updatedAt"), expiresAt: try fields.number("expiresAt"),
       transactionId: try fields.optionalText("transactionId"),
-      lineage: try fields.optionalText("lineage"),
-      rejection: try fields.optionalText("rejection"),
+      lineage: try fields.optionalText("lineage"), rejection: try fields.optionalText("rejection"),
       cause: try fields.text("cause"))
   }
 

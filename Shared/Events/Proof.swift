@@ -150,12 +150,9 @@ extension Proof: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
-      id: try fields.text("id"),
-      orderId: try fields.optionalText("orderId"),
-      customer: try fields.text("customer"),
-      bundleId: try fields.text("bundleId"),
-      kind: ProofKind(rawValue: try fields.text("kind")),
-      content: try fields.text("content"),
+      id: try fields.text("id"), orderId: try fields.optionalText("orderId"),
+      customer: try fields.text("customer"), bundleId: try fields.text("bundleId"),
+      kind: ProofKind(rawValue: try fields.text("kind")), content: try fields.text("content"),
       submittedAt: try fields.number("submittedAt"))
   }
 
@@ -174,9 +171,7 @@ extension Proof: EventValue {
 extension ProofPart: EventValue {
   /// Reads the object.
   public init(fields: JSONFields) throws(JSONFieldFault) {
-    self.init(
-      index: try fields.number("index"),
-      count: try fields.number("count"))
+    self.init(index: try fields.number("index"), count: try fields.number("count"))
   }
 
   /// Writes the members, sorted by name.
@@ -192,13 +187,10 @@ extension ProofOutcome: EventValue {
     self.init(
       proofId: try fields.text("proofId"),
       part: try fields.optionalObject("part", ProofPart.init(fields:)),
-      orderId: try fields.optionalText("orderId"),
-      customer: try fields.text("customer"),
+      orderId: try fields.optionalText("orderId"), customer: try fields.text("customer"),
       outcome: Outcome(rawValue: try fields.text("outcome")),
-      reason: try fields.optionalText("reason"),
-      detail: try fields.optionalText("detail"),
-      lineage: try fields.optionalText("lineage"),
-      revision: try fields.optionalNumber("revision"),
+      reason: try fields.optionalText("reason"), detail: try fields.optionalText("detail"),
+      lineage: try fields.optionalText("lineage"), revision: try fields.optionalNumber("revision"),
       transactionId: try fields.optionalText("transactionId"),
       productId: try fields.optionalText("productId"),
       quantity: try fields.optionalNumber("quantity"),

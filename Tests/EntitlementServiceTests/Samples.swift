@@ -1,5 +1,6 @@
 import Catalog
 import Events
+import ServiceRuntime
 
 @testable import entitlement_service
 
@@ -29,7 +30,7 @@ func sampleRules(policies: String = "{}") throws -> Rules {
        "apps": [{"bundleId": "com.example.app", "environments": {"Sandbox": {}},
                  "policies": \(policies)}]}
       """.utf8))
-  return Rules(apps: apps, catalogs: ["com.example.app": catalog])
+  return Rules(apps: apps, catalogs: ["com.example.app": Reloadable("catalog", fixed: catalog)])
 }
 
 /// A transaction of a product, charged on a day.

@@ -44,7 +44,8 @@ struct FactContents: Codable, Sendable, Equatable {
     return FactContents(
       lineage: lineage,
       transaction: LineageTransaction(payload, hash: fact.hash),
-      cause: LineageCause(kind: "proof", fact: fact.hash), proof: fact.proof)
+      cause: LineageCause(
+        kind: "proof", fact: fact.hash, transactionId: payload.transactionId), proof: fact.proof)
   }
 
   private static func read(notification fact: AppStoreFact, _ lineage: LineageID)
@@ -59,6 +60,7 @@ struct FactContents: Codable, Sendable, Equatable {
     if let signed = payload.data?.signedTransactionInfo {
       let transaction = try RecordedPayload.read(TransactionPayload.self, from: signed)
       contents.transaction = LineageTransaction(transaction, hash: fact.hash(ofPart: signed))
+      contents.cause.transactionId = transaction.transactionId
     }
     if let signed = payload.data?.signedRenewalInfo {
       let renewal = try RecordedPayload.read(RenewalInfoPayload.self, from: signed)

@@ -62,7 +62,7 @@ struct LinkCustomer: Sendable, Equatable {
     switch policy {
     case .transfer: return true
     case .transferIfInactive: return lineage.isInactive(at: now)
-    case .keep: return false
+    case .keep, .share: return false
     }
   }
 }

@@ -37,6 +37,29 @@ extension LineageTransaction {
     price = payload.price
     currency = payload.currency
     storefront = payload.storefront
+    billingPlanType = payload.billingPlanType?.rawValue
+    commitmentInfo = payload.commitmentInfo.map(LineageCommitment.init)
+  }
+}
+
+extension LineageCommitment {
+  init(_ payload: TransactionCommitmentInfo) {
+    self.init()
+    billingPeriodNumber = payload.billingPeriodNumber.map { Int64($0) }
+    totalBillingPeriods = payload.totalBillingPeriods.map { Int64($0) }
+    commitmentExpiresDate = payload.commitmentExpiresDate
+    commitmentPrice = payload.commitmentPrice
+  }
+}
+
+extension LineageRenewalCommitment {
+  init(_ payload: RenewalCommitmentInfo) {
+    self.init()
+    commitmentAutoRenewProductId = payload.commitmentAutoRenewProductId
+    commitmentAutoRenewStatus = payload.commitmentAutoRenewStatus.map { Int64($0.rawValue) }
+    commitmentRenewalBillingPlanType = payload.commitmentRenewalBillingPlanType?.rawValue
+    commitmentRenewalDate = payload.commitmentRenewalDate
+    commitmentRenewalPrice = payload.commitmentRenewalPrice
   }
 }
 
@@ -56,5 +79,7 @@ extension LineageRenewal {
     renewalPrice = payload.renewalPrice
     currency = payload.currency
     recentSubscriptionStartDate = payload.recentSubscriptionStartDate
+    renewalBillingPlanType = payload.renewalBillingPlanType?.rawValue
+    commitmentInfo = payload.commitmentInfo.map(LineageRenewalCommitment.init)
   }
 }
