@@ -19,8 +19,9 @@ struct AccessCheck: Sendable {
 
   let key: SimulatedKey
   let bundleId: String
-  /// UNIX milliseconds; a token that is fit by one of them is fit. Callers may go by the moved clock
-  /// or by the machine's.
+  /// UNIX milliseconds by the moved clock and by the machine's.
+  ///
+  /// Callers may go by either, so a token that is fit by one of them is fit.
   let clocks: [@Sendable () -> Int64]
 
   /// A token lives at most an hour.
