@@ -28,7 +28,8 @@ struct Assembly {
     // Wide, as the clock moves: Apple's leaf certificates are valid for about two years.
     let chain = try SigningChain.make(
       notBefore: started - 10 * Self.year, notAfter: started + ClockRoutes.reach + Self.year)
-    try RootFileError.write(chain.rootDER, to: settings.rootFile)
+    try FileFault.write(
+      chain.rootDER, to: settings.rootFile, setting: "SIMULATOR_ROOT_FILE")
     let signer = StoreSigner(
       chain: chain, bundleId: settings.bundleId, environment: settings.environment,
       appAppleId: settings.appAppleId)
@@ -52,7 +53,28 @@ struct Assembly {
       timeout: settings.notificationTimeout, log: log)
     ticker = Ticker(simulator: simulator, log: log)
     mover = ClockMover(simulator: simulator)
+    let faults = FaultPlan()
+    let api = StoreAPI(
+      simulator: simulator,
+      access: AccessCheck(
+        key: try SimulatedKey(
+          issuerId: settings.apiIssuerId, keyId: settings.apiKeyId, file: settings.apiKeyFile),
+        bundleId: settings.bundleId,
+        clocks: [{ clock.now() }, { SystemClock().now() }]),
+      limits: RateLimits(
+        isSandbox: settings.environment != .production, percent: settings.apiRatePercent),
+      faults: faults)
     var router = Router()
+    PurchaseAPI(api: api).add(to: &router)
+    ChangeAPI(api: api).add(to: &router)
+    ConsumptionAPI(api: api).add(to: &router)
+    NotificationAPI(api: api).add(to: &router)
+    let receipts = Receipts(simulator: simulator)
+    VerifyReceiptRoute(
+      receipts: receipts, simulator: simulator, faults: faults, secret: settings.sharedSecret
+    ).add(to: &router)
+    ReceiptRoutes(receipts: receipts, simulator: simulator).add(to: &router)
+    FaultRoutes(faults: faults).add(to: &router)
     PurchaseRoutes(simulator: simulator).add(to: &router)
     TransactionRoutes(simulator: simulator).add(to: &router)
     SubscriptionRoutes(simulator: simulator).add(to: &router)
@@ -75,16 +97,16 @@ struct Assembly {
   }
 }
 
-/// The file of the root certificate cannot be written.
-struct RootFileError: Error, CustomStringConvertible {
+/// A file that the simulator gives to others cannot be used.
+struct FileFault: Error, CustomStringConvertible {
   let description: String
 
-  static func write(_ der: [UInt8], to path: String) throws(RootFileError) {
+  static func write(_ bytes: [UInt8], to path: String, setting: String) throws(FileFault) {
     do {
-      try Data(der).write(to: URL(filePath: path), options: .atomic)
+      try Data(bytes).write(to: URL(filePath: path), options: .atomic)
     } catch {
-      throw RootFileError(
-        description: "SIMULATOR_ROOT_FILE names \(path), which cannot be written: \(error)")
+      throw FileFault(
+        description: "\(setting) names \(path), which cannot be written: \(error)")
     }
   }
 }

@@ -26,6 +26,11 @@ struct Settings: Sendable {
   let notificationQueue: Int
   let notificationHistory: Int
   let transactionLimit: Int
+  let apiKeyFile: String?
+  let apiKeyId: String
+  let apiIssuerId: String
+  let apiRatePercent: Int
+  let sharedSecret: String?
   let clockPause: Duration
 
   /// The environment of this process.
@@ -73,6 +78,19 @@ struct Settings: Sendable {
     transactionLimit = reader.integer(
       "SIMULATOR_TRANSACTION_LIMIT", default: 1_000_000, in: 1...5_000_000,
       "transactions that are kept; beyond it purchases are refused")
+    apiKeyFile = reader.optionalText(
+      "SIMULATOR_API_KEY_FILE",
+      "the In-App Purchase key (.p8) that services call the API with; made if it is not there")
+    apiKeyId = reader.text(
+      "SIMULATOR_API_KEY_ID", default: "SIMULATED1", "the id of that key")
+    apiIssuerId = reader.text(
+      "SIMULATOR_API_ISSUER_ID", default: "57246542-96fe-1a63-e053-0824d011072a",
+      "the issuer of that key")
+    apiRatePercent = reader.integer(
+      "SIMULATOR_API_RATE_PERCENT", default: 100, in: 0...10_000,
+      "share of Apple's hourly rates that is granted; 0 for no limit")
+    sharedSecret = reader.optionalText(
+      "SIMULATOR_SHARED_SECRET", "what verifyReceipt wants as password; without it any will do")
     clockPause = .milliseconds(
       reader.integer(
         "SIMULATOR_CLOCK_PAUSE_MS", default: 100, in: 0...5_000,

@@ -42,12 +42,31 @@ final class Simulator: Sendable {
     self.metrics = SimulatorMetrics(metrics)
   }
 
+  /// Runs a command that tells of any number of things, each by a notification.
+  ///
+  /// - Throws: What the command throws, or `MailboxFull` when there is no room for one more.
+  @discardableResult
+  func performAll(
+    _ command: (inout Ledger, Int64) throws -> [Happening]
+  ) throws -> [Happening] {
+    let happenings = try state.withLock { state in
+      let now = clock.now()
+      try fire(&state, upTo: now)
+      guard state.mailbox.hasRoom else { throw MailboxFull() }
+      let happenings = try command(&state.ledger, now)
+      for happening in happenings { _ = post(happening, &state) }
+      return happenings
+    }
+    for happening in happenings { metrics.commanded(happening) }
+    return happenings
+  }
+
   /// Runs a command at the present time, after all that was due before it.
   ///
-  /// - Throws: `Refusal`, or `MailboxFull` when a notification would find no room.
+  /// - Throws: What the command throws, or `MailboxFull` when a notification would find no room.
   func perform(
     notifies: Bool = true,
-    _ command: (inout Ledger, Int64) throws(Refusal) -> Happening
+    _ command: (inout Ledger, Int64) throws -> Happening
   ) throws -> Outcome {
     let outcome = try state.withLock { state in
       let now = clock.now()
@@ -91,7 +110,7 @@ final class Simulator: Sendable {
   }
 
   /// Looks at the books, after all that was due.
-  func read<Value: Sendable>(_ look: (Ledger) throws(Refusal) -> Value) throws -> Value {
+  func read<Value: Sendable>(_ look: (Ledger) throws -> Value) throws -> Value {
     try state.withLock { state in
       try fire(&state, upTo: clock.now())
       return try look(state.ledger)
@@ -104,6 +123,9 @@ final class Simulator: Sendable {
     for lane in 0..<lanes { bells.notify(.lane(lane)) }
     return value
   }
+
+  /// Whether attempts are to fail without reaching their URL.
+  var isOutage: Bool { state.withLock { $0.mailbox.isOutage } }
 
   func takeDelivery(lane: Int) -> Delivery? {
     state.withLock { $0.mailbox.take(lane: lane, now: clock.now()) }

@@ -9,6 +9,21 @@ struct AppleJudgesTests {
   func `it accepts all that is signed and refuses all that is forged`(
     environment: String
   ) async throws {
+    try await judge("judge.py", environment) { ["\($0)/root.der", environment] }
+  }
+
+  @Test(arguments: ["Sandbox", "Production"])
+  func `its client drives every endpoint of the API and knows every refusal`(
+    environment: String
+  ) async throws {
+    try await judge("api_judge.py", environment) {
+      ["\($0)/root.der", "\($0)/key.p8", environment]
+    }
+  }
+
+  private func judge(
+    _ script: String, _ environment: String, _ arguments: (_ folder: String) -> [String]
+  ) async throws {
     let receiver = try Receiver()
     let simulator = try await RunningSimulator(
       notificationURL: receiver.url,
@@ -17,12 +32,12 @@ struct AppleJudgesTests {
     let python = "/\(root)/.venv/bin/python3"
     try #require(
       unsafe access(python, X_OK) == 0, "no \(python); run deploy/scripts/setup")
-    let log = "\(simulator.folder)/judge.log"
+    let log = "\(simulator.folder)/\(script).log"
     let judge = try ChildProcess(
       [
-        python, "/\(root)/Tests/Fixtures/simulator/judge.py",
-        "http://127.0.0.1:\(simulator.port)", "\(simulator.folder)/root.der", environment,
-      ], log: log)
+        python, "/\(root)/Tests/Fixtures/simulator/\(script)",
+        "http://127.0.0.1:\(simulator.port)",
+      ] + arguments(simulator.folder), log: log)
     let code = await judge.exitCode()
     #expect(code == 0, "\(RunningSimulator.text(log))")
     await receiver.stop()

@@ -22,6 +22,7 @@ final class RunningSimulator: Sendable {
       "SIMULATOR_BUNDLE_ID": "com.example.app", "SIMULATOR_ROOT_FILE": "\(folder)/root.der",
       "SIMULATOR_CLOCK_FILE": "\(folder)/clock", "SIMULATOR_CLOCK_PAUSE_MS": "0",
       "SIMULATOR_NOTIFICATION_URL": notificationURL ?? "",
+      "SIMULATOR_API_KEY_FILE": "\(folder)/key.p8",
     ]
     environment.merge(settings) { _, new in new }
     let log = "\(folder)/log"

@@ -54,7 +54,7 @@ struct BulkPurchase: Sendable {
     if let tokens = body.tokens, !tokens.isEmpty { order.token = tokens[index % tokens.count] }
     do {
       let outcome = try simulator.perform(notifies: body.notify ?? true) {
-        (ledger, now) throws(Refusal) in try ledger.buy(order, at: now)
+        ledger, now in try ledger.buy(order, at: now)
       }
       let transaction = outcome.happening.transaction ?? TransactionPayload()
       let signed = try simulator.signer.sign(

@@ -11,11 +11,14 @@ struct PurchaseBody: Decodable, Sendable {
   var storefront: String?
   var offer: String?
   var notify: Bool?
+  /// `PURCHASED` (default) or `FAMILY_SHARED`.
+  var inAppOwnershipType: String?
 
   var order: PurchaseOrder {
     PurchaseOrder(
       productId: productId, token: appAccountToken, quantity: quantity ?? 1, account: account,
-      storefront: storefront, offer: offer)
+      storefront: storefront, offer: offer,
+      isFamilyShared: inAppOwnershipType == OwnershipType.familyShared.rawValue)
   }
 }
 
@@ -26,6 +29,8 @@ struct CommandBody: Decodable, Sendable {
   var reason: Int32?
   /// Of a refund, thousandths of a percent.
   var percentage: Int32?
+  /// Of a request for a refund, such as `UNINTENDED_PURCHASE`.
+  var consumptionRequestReason: String?
 
   init(_ request: Request) throws(Problem) {
     guard !request.body.isEmpty else { return }
@@ -37,6 +42,10 @@ struct CommandBody: Decodable, Sendable {
 struct CommandAnswer: Encodable, Sendable {
   let transactionId: String?
   let originalTransactionId: String?
+  /// Names the customer in this app.
+  let appTransactionId: String?
+  /// As on the customer's invoice; Production only.
+  let orderId: String?
   let productId: String?
   let appAccountToken: String?
   let purchaseDate: Int64?
@@ -61,6 +70,10 @@ struct CommandAnswer: Encodable, Sendable {
     let transaction = happening.transaction
     transactionId = transaction?.transactionId
     originalTransactionId = transaction?.originalTransactionId
+    appTransactionId = transaction?.appTransactionId
+    orderId =
+      transaction?.environment == .production
+      ? transaction?.transactionId.flatMap { UInt64($0) }.map { Ledger.orderId(of: $0) } : nil
     productId = transaction?.productId
     appAccountToken = transaction?.appAccountToken
     purchaseDate = transaction?.purchaseDate

@@ -60,7 +60,7 @@ struct ForgeRoutes: Sendable {
   /// A purchase that is in no books, or one that is.
   private func content(of body: Body) throws -> Happening {
     let now = simulator.clock.now()
-    return try simulator.read { (ledger) throws(Refusal) in
+    return try simulator.read { ledger in
       if let id = body.transactionId {
         let charge = try ledger.charge(id)
         return ledger.happening(

@@ -27,10 +27,7 @@ struct NotificationRoutes: Sendable {
     }
     router.on(.post, "/control/notifications/test", scope: nil) { _ in
       try await ControlProblems.translating {
-        let outcome = try simulator.perform { (_, now) throws(Refusal) in
-          Happening(
-            type: .test, subtype: nil, at: now, transaction: nil, renewalInfo: nil, status: nil)
-        }
+        let outcome = try simulator.perform { _, now in Happening.test(at: now) }
         return .json(
           try CommandAnswer(outcome, signer: simulator.signer, at: simulator.clock.now()),
           status: 202)
@@ -38,11 +35,24 @@ struct NotificationRoutes: Sendable {
     }
     for (path, isPaused) in [("pause", true), ("resume", false)] {
       router.on(.post, "/control/notifications/\(path)", scope: nil) { _ in
-        let open = simulator.mail { mailbox in
+        let (outage, open) = simulator.mail { mailbox in
           mailbox.setPaused(isPaused)
-          return mailbox.openCount
+          return (mailbox.isOutage, mailbox.openCount)
         }
-        return .json(NotificationGate(paused: isPaused, open: open))
+        return .json(NotificationGate(paused: isPaused, outage: outage, open: open))
+      }
+    }
+    addOutage(to: &router)
+  }
+
+  private func addOutage(to router: inout Router) {
+    for (path, isOutage) in [("outage", true), ("recover", false)] {
+      router.on(.post, "/control/notifications/\(path)", scope: nil) { _ in
+        let (paused, open) = simulator.mail { mailbox in
+          mailbox.setOutage(isOutage)
+          return (mailbox.isPaused, mailbox.openCount)
+        }
+        return .json(NotificationGate(paused: paused, outage: isOutage, open: open))
       }
     }
   }
@@ -61,6 +71,8 @@ struct NotificationRoutes: Sendable {
 
 private struct NotificationGate: Encodable {
   let paused: Bool
+  /// Whether attempts fail without reaching the URL.
+  let outage: Bool
   let open: Int
 }
 

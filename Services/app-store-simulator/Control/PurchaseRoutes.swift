@@ -14,7 +14,7 @@ struct PurchaseRoutes: Sendable {
       let body: PurchaseBody = try request.json()
       return try await ControlProblems.translating {
         let outcome = try simulator.perform(notifies: body.notify ?? true) {
-          (ledger, now) throws(Refusal) in try ledger.buy(body.order, at: now)
+          ledger, now in try ledger.buy(body.order, at: now)
         }
         let answer = try CommandAnswer(
           outcome, signer: simulator.signer, at: simulator.clock.now())

@@ -40,7 +40,7 @@ struct SubscriptionRoutes: Sendable {
       let id = request.parameter("id")
       return try await ControlProblems.translating {
         let outcome = try simulator.perform(notifies: body.notify ?? true) {
-          (ledger, now) throws(Refusal) in try work(&ledger, id, now)
+          ledger, now in try work(&ledger, id, now)
         }
         return .json(
           try CommandAnswer(outcome, signer: simulator.signer, at: simulator.clock.now()))
@@ -51,7 +51,7 @@ struct SubscriptionRoutes: Sendable {
   @Sendable private func read(_ request: Request) async throws -> Response {
     let id = request.parameter("id")
     return try await ControlProblems.translating {
-      let (lineage, transaction, info) = try simulator.read { (ledger) throws(Refusal) in
+      let (lineage, transaction, info) = try simulator.read { ledger in
         let lineage = try ledger.lineage(id)
         let charge = ledger.charges[lineage.current]
         return (

@@ -24,6 +24,20 @@ struct TransactionRoutes: Sendable {
     command("decline-refund", &router) { (ledger, id, _, now) throws(Refusal) in
       try ledger.declineRefund(id, at: now)
     }
+    command("request-refund", &router) { (ledger, id, body, now) throws(Refusal) in
+      let reason = body.consumptionRequestReason ?? "UNINTENDED_PURCHASE"
+      return try ledger.requestRefund(
+        id, reason: ConsumptionRequestReason(rawValue: reason), at: now)
+    }
+    router.on(.get, "/control/transactions/{id}/consumption", scope: nil) { request in
+      let id = request.parameter("id")
+      return try await ControlProblems.translating {
+        let reports = try simulator.read { ledger in
+          ledger.consumption[try ledger.charge(id).id] ?? []
+        }
+        return .json(["consumption": reports])
+      }
+    }
   }
 
   private func command(
@@ -37,7 +51,7 @@ struct TransactionRoutes: Sendable {
       let id = request.parameter("id")
       return try await ControlProblems.translating {
         let outcome = try simulator.perform(notifies: body.notify ?? true) {
-          (ledger, now) throws(Refusal) in try work(&ledger, id, body, now)
+          ledger, now in try work(&ledger, id, body, now)
         }
         return .json(
           try CommandAnswer(outcome, signer: simulator.signer, at: simulator.clock.now()))
@@ -49,7 +63,7 @@ struct TransactionRoutes: Sendable {
   @Sendable private func sign(_ request: Request) async throws -> Response {
     let id = request.parameter("id")
     return try await ControlProblems.translating {
-      let (payload, info) = try simulator.read { (ledger) throws(Refusal) in
+      let (payload, info) = try simulator.read { ledger in
         let charge = try ledger.charge(id)
         let lineage = ledger.lineages[charge.originalId]
         return (ledger.payload(of: charge), lineage.map { ledger.renewalInfo(of: $0) })

@@ -56,12 +56,22 @@ final class Courier: Service {
     }
   }
 
+  /// An attempt that does not reach its URL, as an outage was asked for.
+  private func fail(_ delivery: Delivery, _ isRedelivery: Bool) -> SendAttempt {
+    let attempt = SendAttempt(
+      attemptDate: simulator.clock.now(), sendAttemptResult: .socketIssue, status: nil,
+      isRedelivery: isRedelivery)
+    simulator.record(attempt, of: delivery)
+    return attempt
+  }
+
   /// One attempt, recorded.
   func attempt(_ delivery: Delivery, isRedelivery: Bool) async -> SendAttempt {
     var status: Int?
     let result: SendAttemptResult
     do {
       let signed = try simulator.signedPayload(of: delivery)
+      if simulator.isOutage { return fail(delivery, isRedelivery) }
       let request = HTTPRequest(
         method: "POST", url: url ?? "", headers: [("Content-Type", "application/json")],
         body: StoreSigner.body(signed), timeout: timeout)

@@ -20,6 +20,8 @@ struct Mailbox: Sendable {
 
   let rules: Rules
   private(set) var isPaused = false
+  /// Whether every attempt fails before it reaches the URL.
+  private(set) var isOutage = false
   private var deliveries: [UInt64: Delivery] = [:]
   private var numbers: [String: UInt64] = [:]
   private var lanes: [Fifo<UInt64>]
@@ -118,6 +120,9 @@ struct Mailbox: Sendable {
       if let gone = deliveries.removeValue(forKey: oldest) { numbers[gone.uuid] = nil }
     }
   }
+
+  /// Lets attempts fail as if the receiver could not be reached, or lets them pass again.
+  mutating func setOutage(_ isOutage: Bool) { self.isOutage = isOutage }
 
   /// Holds back all attempts, or lets them go.
   mutating func setPaused(_ isPaused: Bool) { self.isPaused = isPaused }

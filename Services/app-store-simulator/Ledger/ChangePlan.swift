@@ -33,7 +33,10 @@ extension Ledger {
       save(lineage)
       return happening(.didChangeRenewalPref, .downgrade, about: lineage, at: now)
     }
-    charges[lineage.current]?.isUpgraded = true
+    if var replaced = charges[lineage.current] {
+      replaced.isUpgraded = true
+      record(replaced)
+    }
     lineage.productId = product.id
     lineage.nextProductId = product.id
     lineage.autoRenews = true

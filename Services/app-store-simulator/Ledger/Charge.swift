@@ -9,7 +9,7 @@ struct Charge: Sendable, Equatable {
   let productId: String
   let quantity: Int32
   /// Lower case.
-  let token: String?
+  var token: String?
   let account: String
   let storefront: Storefront
   /// Milliunits, all units together.
@@ -23,6 +23,13 @@ struct Charge: Sendable, Equatable {
   let offer: AppliedOffer?
   var revocation: Revocation?
   var isUpgraded = false
+  var ownership = OwnershipType.purchased
+  /// Whether the app, or the server for it, has said that it delivered.
+  var isFinished = false
+  /// Grows with each change of the books: the order in which histories are told.
+  var change: UInt64 = 0
+  /// When the subscription's period was extended.
+  var extensions: [Int64] = []
 }
 
 /// What a transaction says about the offer that applied.

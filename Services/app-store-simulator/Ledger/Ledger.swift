@@ -23,16 +23,25 @@ struct Ledger: Sendable {
     var subscriptions: [String: UInt64] = [:]
     /// Transaction by product, refunded ones too.
     var nonConsumables: [String: UInt64] = [:]
+    /// All its transactions, oldest first.
+    var charges: [UInt64] = []
   }
 
   let catalog: Catalog
   let seller: Seller
   /// How many transactions are kept at most.
   let limit: Int
-  var charges: [UInt64: Charge] = [:]
+  private(set) var charges: [UInt64: Charge] = [:]
   var lineages: [UInt64: Lineage] = [:]
   var accounts: [String: Account] = [:]
+  /// Account by the number of its download.
+  private(set) var downloads: [UInt64: String] = [:]
+  /// Mass extensions by product and request identifier.
+  var massExtensions: [String: MassExtension] = [:]
+  /// What services sent about a transaction, newest last.
+  var consumption: [UInt64: [ConsumptionReport]] = [:]
   var due = DueQueue()
+  private var changes: UInt64 = 0
   private var nextId: UInt64
 
   /// Apple charges a little before the end; so long before, at most a tenth of the period.
@@ -51,6 +60,20 @@ struct Ledger: Sendable {
   mutating func takeId() -> UInt64 {
     defer { nextId += 1 }
     return nextId
+  }
+
+  /// Writes a transaction, new or changed, as the newest change of the books.
+  mutating func record(_ charge: Charge) {
+    changes += 1
+    if charges[charge.id] == nil {
+      if accounts[charge.account]?.charges.isEmpty ?? true {
+        downloads[downloadNumber(charge.account)] = charge.account
+      }
+      accounts[charge.account, default: Account()].charges.append(charge.id)
+    }
+    var changed = charge
+    changed.change = changes
+    charges[charge.id] = changed
   }
 
   func checkRoom() throws(Refusal) {
@@ -93,9 +116,11 @@ struct Ledger: Sendable {
   }
 
   /// The download of an account: the same after each start of the simulator.
-  func appTransactionId(_ account: String) -> String {
+  func appTransactionId(_ account: String) -> String { String(downloadNumber(account)) }
+
+  private func downloadNumber(_ account: String) -> UInt64 {
     let hash = SHA256.hash("\(seller.bundleId)\n\(account)")
     let number = hash.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    return String(700_000_000_000_000_000 + number % 100_000_000_000_000_000)
+    return 700_000_000_000_000_000 + number % 100_000_000_000_000_000
   }
 }

@@ -20,7 +20,7 @@ extension Ledger {
     payload.expiresDate = charge.expiresDate
     payload.quantity = charge.quantity
     payload.appAccountToken = charge.token
-    payload.inAppOwnershipType = .purchased
+    payload.inAppOwnershipType = charge.ownership
     payload.transactionReason = charge.isRenewal ? .renewal : .purchase
     payload.storefront = charge.storefront.code
     payload.storefrontId = charge.storefront.id

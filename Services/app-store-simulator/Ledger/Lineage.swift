@@ -29,6 +29,7 @@ struct Lineage: Sendable, Equatable {
   let originalPurchaseDate: Int64
   var token: String?
   var storefront: Storefront
+  var ownership = OwnershipType.purchased
 
   var isActive: Bool { standing == .active }
 
@@ -47,6 +48,8 @@ struct Schedule: Sendable, Equatable {
   private(set) var anchor: Int64
   private(set) var period: Period
   private(set) var count = 1
+  /// Milliseconds by which the store extended the last period.
+  private(set) var extended: Int64 = 0
 
   init(from anchor: Int64, period: Period) {
     self.anchor = anchor
@@ -54,7 +57,10 @@ struct Schedule: Sendable, Equatable {
   }
 
   /// The end of the last period.
-  var end: Int64 { period.end(after: anchor, count: count) }
+  var end: Int64 { period.end(after: anchor, count: count) + extended }
+
+  /// Moves the end of the last period; those behind it follow.
+  mutating func extend(byDays days: Int64) { extended += days * 86_400_000 }
 
   /// Adds a period behind the last one.
   mutating func extend(by next: Period) {

@@ -13,6 +13,8 @@ struct PurchaseOrder: Sendable, Equatable {
   var storefront: String?
   /// Promotional or win-back offer by its id, offer code by its name.
   var offer: String?
+  /// Whether the buyer has it through Family Sharing.
+  var isFamilyShared = false
 }
 
 extension Ledger {
@@ -26,7 +28,8 @@ extension Ledger {
     let buyer = Buyer(
       account: order.account.map { "account:\($0)" } ?? token.map { "token:\($0)" }
         ?? "anonymous:\(id)",
-      token: token, storefront: try storefront(of: order))
+      token: token, storefront: try storefront(of: order),
+      ownership: order.isFamilyShared ? .familyShared : .purchased)
     if let subscription = product.subscription {
       let offer = try offer(of: order, subscription, buyer)
       return try subscribe(product, subscription, offer, buyer, id: id, at: now)
@@ -55,13 +58,14 @@ extension Ledger {
       }
       accounts[buyer.account, default: Account()].nonConsumables[product.id] = id
     }
-    let charge = Charge(
+    var charge = Charge(
       id: id, originalId: id, productId: product.id, quantity: Int32(quantity), token: buyer.token,
       account: buyer.account, storefront: buyer.storefront,
       price: product.priceMilliunits * Int64(quantity), purchaseDate: now,
       originalPurchaseDate: now, isRenewal: false, webOrderLineItemId: nil, expiresDate: nil,
       offer: nil)
-    charges[id] = charge
+    charge.ownership = buyer.ownership
+    record(charge)
     return happening(.oneTimeCharge, of: charge, at: now)
   }
 
@@ -106,4 +110,5 @@ struct Buyer: Sendable {
   let account: String
   let token: String?
   let storefront: Storefront
+  let ownership: OwnershipType
 }

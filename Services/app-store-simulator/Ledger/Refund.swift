@@ -23,7 +23,7 @@ extension Ledger {
     charge.revocation = Revocation(
       date: now, reason: RevocationReason(rawValue: reason),
       type: percentage == 100_000 ? .refundFull : .refundProrated, percentage: percentage)
-    charges[charge.id] = charge
+    record(charge)
     if var lineage = lineages[charge.originalId], lineage.current == charge.id {
       lineage.autoRenews = false
       lineage.standing = .revoked
@@ -39,7 +39,7 @@ extension Ledger {
       throw Refusal(.notRefunded, "Transaction \(id) was not refunded, so nothing can be undone.")
     }
     charge.revocation = nil
-    charges[charge.id] = charge
+    record(charge)
     if var lineage = lineages[charge.originalId], lineage.current == charge.id {
       let hasTime = charge.expiresDate.map { $0 > now } ?? false
       lineage.standing = hasTime ? .active : .expired(.customerCancelled)

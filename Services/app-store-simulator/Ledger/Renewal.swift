@@ -91,7 +91,10 @@ extension Ledger {
   mutating func expire(_ id: String, at now: Int64) throws(Refusal) -> Happening {
     let lineage = try lineage(id)
     try checkActive(lineage)
-    charges[lineage.current]?.expiresDate = now
+    if var current = charges[lineage.current] {
+      current.expiresDate = now
+      record(current)
+    }
     return end(lineage, .customerCancelled, at: now)
   }
 

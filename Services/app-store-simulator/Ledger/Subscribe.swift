@@ -66,6 +66,7 @@ extension Ledger {
     lineage.streakStart = now
     lineage.token = buyer.token
     lineage.storefront = buyer.storefront
+    lineage.ownership = buyer.ownership
     var account = accounts[buyer.account] ?? Account()
     account.subscriptions[subscription.groupID] = lineage.originalId
     if offer?.applied.type == .introductory {
@@ -83,13 +84,14 @@ extension Ledger {
   mutating func add(
     to lineage: inout Lineage, id: UInt64, price: Int64, isRenewal: Bool, at now: Int64
   ) -> Charge {
-    let charge = Charge(
+    var charge = Charge(
       id: id, originalId: lineage.originalId, productId: lineage.productId, quantity: 1,
       token: lineage.token, account: lineage.account, storefront: lineage.storefront,
       price: price, purchaseDate: now, originalPurchaseDate: lineage.originalPurchaseDate,
       isRenewal: isRenewal, webOrderLineItemId: takeId(), expiresDate: lineage.schedule.end,
       offer: lineage.offer?.applied)
-    charges[id] = charge
+    charge.ownership = lineage.ownership
+    record(charge)
     lineage.charges.append(id)
     lineage.current = id
     save(lineage)

@@ -38,12 +38,20 @@ struct StoreSigner: Sendable {
     payload.notificationUUID = uuid
     payload.version = "2.0"
     payload.signedDate = happening.at
+    if var summary = happening.summary {
+      summary.environment = environment
+      summary.appAppleId = appAppleId
+      summary.bundleId = bundleId
+      payload.summary = summary
+      return try signer.sign(payload)
+    }
     var data = NotificationData()
     data.appAppleId = appAppleId
     data.bundleId = bundleId
     data.bundleVersion = happening.type == .test ? nil : "1"
     data.environment = environment
     data.status = happening.status
+    data.consumptionRequestReason = happening.consumptionReason
     data.signedTransactionInfo = try happening.transaction.map { try sign($0, at: happening.at) }
     data.signedRenewalInfo = try happening.renewalInfo.map { try sign($0, at: happening.at) }
     payload.data = data
