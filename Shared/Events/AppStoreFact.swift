@@ -10,7 +10,8 @@ public struct FactSource: RawRepresentable, Codable, Hashable, Sendable {
   public static let notification = FactSource(rawValue: "notification")
   /// A proof that the app posted; `signed` is a signed transaction.
   public static let proof = FactSource(rawValue: "proof")
-  /// A receipt that the app posted and that was verified.
+  /// A receipt that the app posted and that was verified: once whole, under its hash, and once for
+  /// each lineage in it; `signed` then is JSON, what the receipt says about the lineage.
   public static let receipt = FactSource(rawValue: "receipt")
   /// A notification that was fetched from Apple's notification history.
   public static let backFill = FactSource(rawValue: "back-fill")
@@ -26,9 +27,9 @@ public struct FactSource: RawRepresentable, Codable, Hashable, Sendable {
 public struct AppStoreFact: Codable, Sendable, Equatable {
   /// How it came.
   public var source: FactSource
-  /// The JWS as received.
+  /// The JWS as received; for receipts see `FactSource.receipt`.
   public var signed: String
-  /// SHA-256 of `signed`, lower-case hex.
+  /// SHA-256 of `signed`, of a receipt's signed content for receipts; lower-case hex.
   public var hash: String
   /// The app, as proved.
   public var bundleId: String
@@ -57,13 +58,19 @@ public struct AppStoreFact: Codable, Sendable, Equatable {
     public var orderId: String?
     /// The authenticated customer.
     public var customer: String
+    /// What was posted; nil for a signed transaction. An id alone binds nobody by itself.
+    public var kind: ProofKind?
 
     /// Makes a reference.
-    public init(id: String, part: ProofPart? = nil, orderId: String?, customer: String) {
+    public init(
+      id: String, part: ProofPart? = nil, orderId: String?, customer: String,
+      kind: ProofKind? = nil
+    ) {
       self.id = id
       self.part = part
       self.orderId = orderId
       self.customer = customer
+      self.kind = kind
     }
   }
 

@@ -32,6 +32,10 @@ public struct LineageState: Codable, Sendable, Equatable {
   public var statusDate: Int64?
   /// What brought this revision.
   public var cause: LineageCause
+  /// Whether the customer shares it with its owner, by the transfer policy `share`; nil for no.
+  public var isShared: Bool?
+  /// SHA-256 of Xcode's certificate, in environment Xcode: its signatures prove nothing by Apple.
+  public var xcodeCertificate: String?
   /// When the ledger decided it, UTC milliseconds.
   public var decidedAt: Int64
 
@@ -65,19 +69,25 @@ public struct LineageCause: Codable, Sendable, Equatable {
   public var subtype: String?
   /// SHA-256 of the signed text behind it, lower-case hex.
   public var fact: String?
-  /// The transaction that the text is about.
+  /// The transaction that it was about, such as the one that a customer wants to give back.
   public var transactionId: String?
+  /// Why a refund is asked for, with CONSUMPTION_REQUEST: `UNINTENDED_PURCHASE` and so on.
+  public var consumptionRequestReason: String?
+  /// When Apple signed the notification, UTC milliseconds.
+  public var signedDate: Int64?
 
   /// Makes a cause.
   public init(
     kind: String, notificationType: String? = nil, subtype: String? = nil, fact: String? = nil,
-    transactionId: String? = nil
+    transactionId: String? = nil, consumptionRequestReason: String? = nil, signedDate: Int64? = nil
   ) {
     self.kind = kind
     self.notificationType = notificationType
     self.subtype = subtype
     self.fact = fact
     self.transactionId = transactionId
+    self.consumptionRequestReason = consumptionRequestReason
+    self.signedDate = signedDate
   }
 }
 
@@ -136,10 +146,21 @@ public struct LineageTransaction: Codable, Sendable, Equatable {
   public var currency: String?
   /// ISO 3166-1 alpha-3.
   public var storefront: String?
-  /// `BILLED_UPFRONT`, or `MONTHLY` for a commitment billed monthly.
+  /// Apple's id of the app's download: the same for all purchases of a person in one app.
+  public var appTransactionId: String?
+  /// `BILLED_UPFRONT`, or `MONTHLY` for a commitment of twelve months that is billed monthly.
   public var billingPlanType: String?
-  /// The commitment that the period is part of.
+  /// The commitment that it belongs to, for those.
   public var commitmentInfo: LineageCommitment?
+  /// Why there are several transactions in one period, such as seats that were added.
+  public var additionalTransactionReason: String?
+  /// Seats of it that were refunded or given back.
+  public var revokedSeatQuantity: Int64?
+  /// The lineage's id before it moved to Advanced Commerce.
+  public var previousOriginalTransactionId: String?
+  /// How it is proved when Apple did not sign it singly: `receipt`, or `verify-receipt` for an answer
+  /// of Apple's that bears no signature at all.
+  public var evidence: String?
   /// SHA-256 of the signed text, lower-case hex; decides between two of one `signedDate`.
   public var hash: String
 
@@ -181,6 +202,18 @@ public struct LineageRenewal: Codable, Sendable, Equatable {
   public var offerType: Int64?
   /// The offer, save for introductory ones.
   public var offerIdentifier: String?
+  /// `FREE_TRIAL`, `PAY_AS_YOU_GO` or `PAY_UP_FRONT`.
+  public var offerDiscountType: String?
+  /// ISO 8601 duration of the offer.
+  public var offerPeriod: String?
+  /// Win-back offers that the customer may have, the best first.
+  public var eligibleWinBackOfferIds: [String]?
+  /// The token that the next renewal will bear, in lower case.
+  public var appAccountToken: String?
+  /// Apple's id of the app's download.
+  public var appTransactionId: String?
+  /// How it is proved when Apple did not sign it singly: `verify-receipt`.
+  public var evidence: String?
   /// End of the newest period; may be past.
   public var renewalDate: Int64?
   /// What the next period will cost, in milliunits.
