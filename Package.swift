@@ -141,7 +141,10 @@ let package = Package(
       ]),
     tests(
       "VerifyServiceTests",
-      ["verify-service", "Events", "AppStore", "Catalog", "Kafka", "ServiceRuntime"]),
+      [
+        "verify-service", "Events", "AppStore", "Catalog", "Cryptography", "HTTPClient", "Kafka",
+        "Pipeline", "SQLite", "ServiceRuntime",
+      ]),
     tests(
       "EntitlementServiceTests",
       [

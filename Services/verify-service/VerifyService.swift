@@ -29,7 +29,7 @@ enum VerifyService {
         inputs: [
           .proofs: ProveProof(verifier: verifiers.intake, metrics: metrics),
           .appstore: RecordFact(ledger: ledger, metrics: metrics),
-          .customers: KnowToken(ledger: ledger),
+          .customers: KnowCustomers(ledger: ledger),
         ],
         outputs: [.appstore, .transactions], jobs: [StopWaiting(ledger: ledger)],
         log: log, metrics: metrics)

@@ -12,7 +12,8 @@ public struct FactSource: RawRepresentable, Codable, Hashable, Sendable {
   public static let notification = FactSource(rawValue: "notification")
   /// A proof that the app posted; `signed` is a signed transaction.
   public static let proof = FactSource(rawValue: "proof")
-  /// A receipt that the app posted and that was verified.
+  /// A receipt that the app posted and that was verified: once whole, under its hash, and once for
+  /// each lineage in it; `signed` then is JSON, what the receipt says about the lineage.
   public static let receipt = FactSource(rawValue: "receipt")
   /// A notification that was fetched from Apple's notification history.
   public static let backFill = FactSource(rawValue: "back-fill")
@@ -28,9 +29,9 @@ public struct FactSource: RawRepresentable, Codable, Hashable, Sendable {
 public struct AppStoreFact: Codable, Sendable, Equatable {
   /// How it came.
   public var source: FactSource
-  /// The JWS as received.
+  /// The JWS as received; for receipts see `FactSource.receipt`.
   public var signed: String
-  /// SHA-256 of `signed`, lower-case hex.
+  /// SHA-256 of `signed`, of a receipt's signed content for receipts; lower-case hex.
   public var hash: String
   /// The app, as proved.
   public var bundleId: String
@@ -59,13 +60,19 @@ public struct AppStoreFact: Codable, Sendable, Equatable {
     public var orderId: String?
     /// The authenticated customer.
     public var customer: String
+    /// What was posted; nil for a signed transaction. An id alone binds nobody by itself.
+    public var kind: ProofKind?
 
     /// Makes a reference.
-    public init(id: String, part: ProofPart? = nil, orderId: String?, customer: String) {
+    public init(
+      id: String, part: ProofPart? = nil, orderId: String?, customer: String,
+      kind: ProofKind? = nil
+    ) {
       self.id = id
       self.part = part
       self.orderId = orderId
       self.customer = customer
+      self.kind = kind
     }
   }
 
@@ -124,13 +131,15 @@ extension AppStoreFact.ProofReference: EventValue {
   public init(fields: JSONFields) throws(JSONFieldFault) {
     self.init(
       id: try fields.text("id"), part: try fields.optionalObject("part", ProofPart.init(fields:)),
-      orderId: try fields.optionalText("orderId"), customer: try fields.text("customer"))
+      orderId: try fields.optionalText("orderId"), customer: try fields.text("customer"),
+      kind: try fields.optionalText("kind").map(ProofKind.init(rawValue:)))
   }
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
     json.text("customer", customer)
     json.text("id", id)
+    json.text("kind", kind?.rawValue)
     json.text("orderId", orderId)
     if let part { json.object("part", part.write) }
   }

@@ -34,6 +34,10 @@ public struct LineageState: Codable, Sendable, Equatable {
   public var statusDate: Int64?
   /// What brought this revision.
   public var cause: LineageCause
+  /// Whether the customer shares it with its owner, by the transfer policy `share`; nil for no.
+  public var isShared: Bool?
+  /// SHA-256 of Xcode's certificate, in environment Xcode: its signatures prove nothing by Apple.
+  public var xcodeCertificate: String?
   /// When the ledger decided it, UTC milliseconds.
   public var decidedAt: Int64
 
@@ -67,19 +71,25 @@ public struct LineageCause: Codable, Sendable, Equatable {
   public var subtype: String?
   /// SHA-256 of the signed text behind it, lower-case hex.
   public var fact: String?
-  /// The transaction that the text is about.
+  /// The transaction that it was about, such as the one that a customer wants to give back.
   public var transactionId: String?
+  /// Why a refund is asked for, with CONSUMPTION_REQUEST: `UNINTENDED_PURCHASE` and so on.
+  public var consumptionRequestReason: String?
+  /// When Apple signed the notification, UTC milliseconds.
+  public var signedDate: Int64?
 
   /// Makes a cause.
   public init(
     kind: String, notificationType: String? = nil, subtype: String? = nil, fact: String? = nil,
-    transactionId: String? = nil
+    transactionId: String? = nil, consumptionRequestReason: String? = nil, signedDate: Int64? = nil
   ) {
     self.kind = kind
     self.notificationType = notificationType
     self.subtype = subtype
     self.fact = fact
     self.transactionId = transactionId
+    self.consumptionRequestReason = consumptionRequestReason
+    self.signedDate = signedDate
   }
 }
 
@@ -138,10 +148,21 @@ public struct LineageTransaction: Codable, Sendable, Equatable {
   public var currency: String?
   /// ISO 3166-1 alpha-3.
   public var storefront: String?
-  /// `BILLED_UPFRONT`, or `MONTHLY` for a commitment billed monthly.
+  /// Apple's id of the app's download: the same for all purchases of a person in one app.
+  public var appTransactionId: String?
+  /// `BILLED_UPFRONT`, or `MONTHLY` for a commitment of twelve months that is billed monthly.
   public var billingPlanType: String?
-  /// The commitment that the period is part of.
+  /// The commitment that it belongs to, for those.
   public var commitmentInfo: LineageCommitment?
+  /// Why there are several transactions in one period, such as seats that were added.
+  public var additionalTransactionReason: String?
+  /// Seats of it that were refunded or given back.
+  public var revokedSeatQuantity: Int64?
+  /// The lineage's id before it moved to Advanced Commerce.
+  public var previousOriginalTransactionId: String?
+  /// How it is proved when Apple did not sign it singly: `receipt`, or `verify-receipt` for an answer
+  /// of Apple's that bears no signature at all.
+  public var evidence: String?
   /// SHA-256 of the signed text, lower-case hex; decides between two of one `signedDate`.
   public var hash: String
 
@@ -183,6 +204,18 @@ public struct LineageRenewal: Codable, Sendable, Equatable {
   public var offerType: Int64?
   /// The offer, save for introductory ones.
   public var offerIdentifier: String?
+  /// `FREE_TRIAL`, `PAY_AS_YOU_GO` or `PAY_UP_FRONT`.
+  public var offerDiscountType: String?
+  /// ISO 8601 duration of the offer.
+  public var offerPeriod: String?
+  /// Win-back offers that the customer may have, the best first.
+  public var eligibleWinBackOfferIds: [String]?
+  /// The token that the next renewal will bear, in lower case.
+  public var appAccountToken: String?
+  /// Apple's id of the app's download.
+  public var appTransactionId: String?
+  /// How it is proved when Apple did not sign it singly: `verify-receipt`.
+  public var evidence: String?
   /// End of the newest period; may be past.
   public var renewalDate: Int64?
   /// What the next period will cost, in milliunits.
@@ -220,6 +253,8 @@ extension LineageState: EventValue {
       statusDate: try fields.optionalNumber("statusDate"),
       cause: try fields.object("cause", LineageCause.init(fields:)),
       decidedAt: try fields.number("decidedAt"))
+    isShared = try fields.optionalBool("isShared")
+    xcodeCertificate = try fields.optionalText("xcodeCertificate")
   }
 
   /// Writes the members, sorted by name.
@@ -228,12 +263,14 @@ extension LineageState: EventValue {
     json.text("customer", customer)
     json.number("decidedAt", decidedAt)
     json.text("holding", holding.rawValue)
+    json.bool("isShared", isShared)
     json.object("lineage", lineage.write)
     if let renewal { json.object("renewal", renewal.write) }
     json.number("revision", revision)
     json.number("status", status)
     json.number("statusDate", statusDate)
     json.objects("transactions", transactions) { $0.write(to: &$1) }
+    json.text("xcodeCertificate", xcodeCertificate)
   }
 }
 
@@ -243,14 +280,18 @@ extension LineageCause: EventValue {
     self.init(
       kind: try fields.text("kind"), notificationType: try fields.optionalText("notificationType"),
       subtype: try fields.optionalText("subtype"), fact: try fields.optionalText("fact"),
-      transactionId: try fields.optionalText("transactionId"))
+      transactionId: try fields.optionalText("transactionId"),
+      consumptionRequestReason: try fields.optionalText("consumptionRequestReason"),
+      signedDate: try fields.optionalNumber("signedDate"))
   }
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
+    json.text("consumptionRequestReason", consumptionRequestReason)
     json.text("fact", fact)
     json.text("kind", kind)
     json.text("notificationType", notificationType)
+    json.number("signedDate", signedDate)
     json.text("subtype", subtype)
     json.text("transactionId", transactionId)
   }
@@ -283,16 +324,24 @@ extension LineageTransaction: EventValue {
     price = try fields.optionalNumber("price")
     currency = try fields.optionalText("currency")
     storefront = try fields.optionalText("storefront")
+    appTransactionId = try fields.optionalText("appTransactionId")
     billingPlanType = try fields.optionalText("billingPlanType")
     commitmentInfo = try fields.optionalObject("commitmentInfo", LineageCommitment.init(fields:))
+    additionalTransactionReason = try fields.optionalText("additionalTransactionReason")
+    revokedSeatQuantity = try fields.optionalNumber("revokedSeatQuantity")
+    previousOriginalTransactionId = try fields.optionalText("previousOriginalTransactionId")
+    evidence = try fields.optionalText("evidence")
   }
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
+    json.text("additionalTransactionReason", additionalTransactionReason)
     json.text("appAccountToken", appAccountToken)
+    json.text("appTransactionId", appTransactionId)
     json.text("billingPlanType", billingPlanType)
     if let commitmentInfo { json.object("commitmentInfo", commitmentInfo.write) }
     json.text("currency", currency)
+    json.text("evidence", evidence)
     json.number("expiresDate", expiresDate)
     json.text("hash", hash)
     json.text("inAppOwnershipType", inAppOwnershipType)
@@ -302,6 +351,7 @@ extension LineageTransaction: EventValue {
     json.text("offerPeriod", offerPeriod)
     json.number("offerType", offerType)
     json.number("originalPurchaseDate", originalPurchaseDate)
+    json.text("previousOriginalTransactionId", previousOriginalTransactionId)
     json.number("price", price)
     json.text("productId", productId)
     json.number("purchaseDate", purchaseDate)
@@ -310,6 +360,7 @@ extension LineageTransaction: EventValue {
     json.number("revocationPercentage", revocationPercentage)
     json.number("revocationReason", revocationReason)
     json.text("revocationType", revocationType)
+    json.number("revokedSeatQuantity", revokedSeatQuantity)
     json.number("signedDate", signedDate)
     json.text("storefront", storefront)
     json.text("subscriptionGroupIdentifier", subscriptionGroupIdentifier)
@@ -333,6 +384,12 @@ extension LineageRenewal: EventValue {
     priceIncreaseStatus = try fields.optionalNumber("priceIncreaseStatus")
     offerType = try fields.optionalNumber("offerType")
     offerIdentifier = try fields.optionalText("offerIdentifier")
+    offerDiscountType = try fields.optionalText("offerDiscountType")
+    offerPeriod = try fields.optionalText("offerPeriod")
+    eligibleWinBackOfferIds = try fields.optionalTexts("eligibleWinBackOfferIds")
+    appAccountToken = try fields.optionalText("appAccountToken")
+    appTransactionId = try fields.optionalText("appTransactionId")
+    evidence = try fields.optionalText("evidence")
     renewalDate = try fields.optionalNumber("renewalDate")
     renewalPrice = try fields.optionalNumber("renewalPrice")
     currency = try fields.optionalText("currency")
@@ -344,15 +401,21 @@ extension LineageRenewal: EventValue {
 
   /// Writes the members, sorted by name.
   public func write(to json: inout JSONWriter) {
+    json.text("appAccountToken", appAccountToken)
+    json.text("appTransactionId", appTransactionId)
     json.text("autoRenewProductId", autoRenewProductId)
     json.number("autoRenewStatus", autoRenewStatus)
     if let commitmentInfo { json.object("commitmentInfo", commitmentInfo.write) }
     json.text("currency", currency)
+    json.texts("eligibleWinBackOfferIds", eligibleWinBackOfferIds)
+    json.text("evidence", evidence)
     json.number("expirationIntent", expirationIntent)
     json.number("gracePeriodExpiresDate", gracePeriodExpiresDate)
     json.text("hash", hash)
     json.bool("isInBillingRetryPeriod", isInBillingRetryPeriod)
+    json.text("offerDiscountType", offerDiscountType)
     json.text("offerIdentifier", offerIdentifier)
+    json.text("offerPeriod", offerPeriod)
     json.number("offerType", offerType)
     json.number("priceIncreaseStatus", priceIncreaseStatus)
     json.text("productId", productId)

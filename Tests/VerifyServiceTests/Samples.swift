@@ -9,18 +9,20 @@ let sampleLineage = LineageID(
 func fact(
   _ id: String = "1000", signed: Int64 = 10, purchased: Int64 = 1, hash: String = "h",
   token: String? = nil, proofOf customer: String? = nil, type: String = "Non-Consumable",
-  reason: String = "PURCHASE", _ fill: (inout FactContents) -> Void = { _ in }
+  reason: String = "PURCHASE", fill: (inout LineageTransaction) -> Void = { _ in },
+  contents change: (inout FactContents) -> Void = { _ in }
 ) -> FactContents {
   var transaction = LineageTransaction(
     transactionId: id, productId: "product", type: type, quantity: 1, purchaseDate: purchased,
     signedDate: signed, hash: hash)
   transaction.appAccountToken = token
   transaction.transactionReason = reason
+  fill(&transaction)
   var contents = FactContents(
-    lineage: sampleLineage, transaction: transaction,
+    lineage: sampleLineage, transactions: [transaction],
     cause: LineageCause(kind: customer == nil ? "notification" : "proof"))
   contents.proof = customer.map { .init(id: "proof", orderId: "order", customer: $0) }
-  fill(&contents)
+  change(&contents)
   return contents
 }
 

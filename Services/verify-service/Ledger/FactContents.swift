@@ -5,18 +5,32 @@ import Pipeline
 /// What one recorded fact says about a lineage, normalized.
 struct FactContents: Codable, Sendable, Equatable {
   var lineage: LineageID
-  var transaction: LineageTransaction?
+  /// One for signed text, all of the lineage for a receipt; oldest purchase first.
+  var transactions: [LineageTransaction] = []
   var renewal: LineageRenewal?
   var status: Int64?
   var statusDate: Int64?
+  /// SHA-256 of Xcode's certificate, for facts that Xcode signed.
+  var xcodeCertificate: String?
+  var notificationUUID: String?
+  /// When it was received, UTC milliseconds.
+  var receivedAt: Int64 = 0
   var cause: LineageCause
   var proof: AppStoreFact.ProofReference?
 
-  /// The token that the fact's transaction bears, in lower case.
-  var token: String? { transaction?.appAccountToken }
+  /// The transaction that it is about: of several the newest purchase.
+  var transaction: LineageTransaction? { transactions.last }
+
+  /// The token that it bears, in lower case; renewal info may have one before a transaction does.
+  var token: String? {
+    transactions.last { $0.appAccountToken != nil }?.appAccountToken ?? renewal?.appAccountToken
+  }
 
   /// When Apple signed the fact.
   var signedDate: Int64 { transaction?.signedDate ?? renewal?.signedDate ?? 0 }
+
+  /// Whether Apple wants to know how much of the purchase was used.
+  var isConsumptionRequest: Bool { cause.notificationType == "CONSUMPTION_REQUEST" }
 
   /// Reads a fact that was proved before it was recorded; nil for facts of no lineage.
   ///
@@ -26,52 +40,72 @@ struct FactContents: Codable, Sendable, Equatable {
     guard let lineage = LineageID(name) else {
       throw Undecodable("malformed-lineage", "'\(name)' is not bundleId/environment/id")
     }
+    var contents = FactContents(
+      lineage: lineage,
+      cause: LineageCause(
+        kind: fact.source.rawValue, notificationType: fact.notificationType, subtype: fact.subtype,
+        fact: fact.hash))
+    contents.proof = fact.proof
+    contents.notificationUUID = fact.notificationUUID
+    contents.receivedAt = fact.receivedAt
     do {
       switch fact.source {
-      case .proof: return try read(proof: fact, lineage)
-      case .notification: return try read(notification: fact, lineage)
-      default: return nil
+      case .notification, .backFill: try contents.read(notification: fact)
+      case .receipt: try contents.read(receipt: fact)
+      default: try contents.read(signed: fact)
       }
     } catch {
       throw Undecodable("malformed-signed-text", error.description)
     }
+    contents.cause.transactionId = contents.transaction?.transactionId
+    // Nothing of it can be recorded: kept on the topic, without effect.
+    let isEmpty = contents.transactions.isEmpty && contents.renewal == nil
+    return isEmpty ? nil : contents
   }
 
-  private static func read(proof fact: AppStoreFact, _ lineage: LineageID) throws(PayloadFault)
-    -> FactContents
-  {
+  /// A signed transaction, or renewal info, which has no transaction id.
+  private mutating func read(signed fact: AppStoreFact) throws(PayloadFault) {
     let payload = try RecordedPayload.read(TransactionPayload.self, from: fact.signed)
-    return FactContents(
-      lineage: lineage,
-      transaction: LineageTransaction(payload, hash: fact.hash),
-      cause: LineageCause(
-        kind: "proof", fact: fact.hash, transactionId: payload.transactionId), proof: fact.proof)
+    if payload.transactionId != nil {
+      transactions = [LineageTransaction(payload, hash: fact.hash)].compactMap { $0 }
+    } else {
+      let payload = try RecordedPayload.read(RenewalInfoPayload.self, from: fact.signed)
+      renewal = LineageRenewal(payload, hash: fact.hash)
+    }
+    readCertificate(of: fact.signed)
   }
 
-  private static func read(notification fact: AppStoreFact, _ lineage: LineageID)
-    throws(PayloadFault) -> FactContents?
-  {
+  private mutating func read(notification fact: AppStoreFact) throws(PayloadFault) {
     let payload = try RecordedPayload.read(NotificationPayload.self, from: fact.signed)
-    var contents = FactContents(
-      lineage: lineage,
-      cause: LineageCause(
-        kind: "notification", notificationType: fact.notificationType, subtype: fact.subtype,
-        fact: fact.hash))
     if let signed = payload.data?.signedTransactionInfo {
       let transaction = try RecordedPayload.read(TransactionPayload.self, from: signed)
-      contents.transaction = LineageTransaction(transaction, hash: fact.hash(ofPart: signed))
-      contents.cause.transactionId = transaction.transactionId
+      transactions = [LineageTransaction(transaction, hash: fact.hash(ofPart: signed))]
+        .compactMap { $0 }
     }
     if let signed = payload.data?.signedRenewalInfo {
       let renewal = try RecordedPayload.read(RenewalInfoPayload.self, from: signed)
-      contents.renewal = LineageRenewal(renewal, hash: fact.hash(ofPart: signed))
+      self.renewal = LineageRenewal(renewal, hash: fact.hash(ofPart: signed))
     }
     if let status = payload.data?.status, let date = payload.signedDate {
-      contents.status = Int64(status.rawValue)
-      contents.statusDate = date
+      self.status = Int64(status.rawValue)
+      statusDate = date
     }
-    // Nothing of it can be recorded: kept on the topic, without effect.
-    guard contents.transaction != nil || contents.renewal != nil else { return nil }
-    return contents
+    cause.consumptionRequestReason = payload.data?.consumptionRequestReason?.rawValue
+    cause.signedDate = payload.signedDate
+    readCertificate(of: fact.signed)
+  }
+
+  private mutating func read(receipt fact: AppStoreFact) throws(PayloadFault) {
+    let recorded = try RecordedReceipt(json: Array(fact.signed.utf8))
+    transactions = recorded.transactions.compactMap { LineageTransaction($0, hash: fact.hash) }
+    for index in transactions.indices { transactions[index].evidence = recorded.evidence }
+    renewal = recorded.renewal.map { LineageRenewal($0, hash: fact.hash) }
+    renewal?.evidence = recorded.evidence
+    xcodeCertificate = recorded.xcodeCertificate
+  }
+
+  private mutating func readCertificate(of signed: String) {
+    guard lineage.environment == AppEnvironment.xcode.rawValue else { return }
+    xcodeCertificate = RecordedPayload.certificateHash(of: signed)
   }
 }

@@ -28,8 +28,7 @@ extension LineageTransaction {
     transactionReason = payload.transactionReason?.rawValue
     subscriptionGroupIdentifier = payload.subscriptionGroupIdentifier
     webOrderLineItemId = payload.webOrderLineItemId
-    // Apple's text may be in either case; ours is lower.
-    appAccountToken = payload.appAccountToken.map { UUIDs.normalized($0) ?? $0.lowercased() }
+    appAccountToken = payload.appAccountToken.map(normalizedToken)
     offerType = payload.offerType.map { Int64($0.rawValue) }
     offerIdentifier = payload.offerIdentifier
     offerDiscountType = payload.offerDiscountType?.rawValue
@@ -37,8 +36,38 @@ extension LineageTransaction {
     price = payload.price
     currency = payload.currency
     storefront = payload.storefront
+    appTransactionId = payload.appTransactionId
     billingPlanType = payload.billingPlanType?.rawValue
-    commitmentInfo = payload.commitmentInfo.map(LineageCommitment.init)
+    commitmentInfo = payload.commitmentInfo.map { LineageCommitment($0) }
+    additionalTransactionReason = payload.additionalTransactionReason
+    revokedSeatQuantity = payload.multiSeatInfo?.revokedSeatQuantity.map { Int64($0) }
+    previousOriginalTransactionId = payload.previousOriginalTransactionId
+  }
+}
+
+extension LineageRenewal {
+  init(_ payload: RenewalInfoPayload, hash: String) {
+    self.init(signedDate: payload.signedDate ?? 0, hash: hash)
+    productId = payload.productId
+    autoRenewProductId = payload.autoRenewProductId
+    autoRenewStatus = payload.autoRenewStatus.map { Int64($0.rawValue) }
+    expirationIntent = payload.expirationIntent.map { Int64($0.rawValue) }
+    isInBillingRetryPeriod = payload.isInBillingRetryPeriod
+    gracePeriodExpiresDate = payload.gracePeriodExpiresDate
+    priceIncreaseStatus = payload.priceIncreaseStatus.map { Int64($0.rawValue) }
+    offerType = payload.offerType.map { Int64($0.rawValue) }
+    offerIdentifier = payload.offerIdentifier
+    renewalDate = payload.renewalDate
+    renewalPrice = payload.renewalPrice
+    currency = payload.currency
+    recentSubscriptionStartDate = payload.recentSubscriptionStartDate
+    offerDiscountType = payload.offerDiscountType?.rawValue
+    offerPeriod = payload.offerPeriod
+    eligibleWinBackOfferIds = payload.eligibleWinBackOfferIds
+    appAccountToken = payload.appAccountToken.map(normalizedToken)
+    appTransactionId = payload.appTransactionId
+    renewalBillingPlanType = payload.renewalBillingPlanType?.rawValue
+    commitmentInfo = payload.commitmentInfo.map { LineageRenewalCommitment($0) }
   }
 }
 
@@ -63,23 +92,7 @@ extension LineageRenewalCommitment {
   }
 }
 
-extension LineageRenewal {
-  init(_ payload: RenewalInfoPayload, hash: String) {
-    self.init(signedDate: payload.signedDate ?? 0, hash: hash)
-    productId = payload.productId
-    autoRenewProductId = payload.autoRenewProductId
-    autoRenewStatus = payload.autoRenewStatus.map { Int64($0.rawValue) }
-    expirationIntent = payload.expirationIntent.map { Int64($0.rawValue) }
-    isInBillingRetryPeriod = payload.isInBillingRetryPeriod
-    gracePeriodExpiresDate = payload.gracePeriodExpiresDate
-    priceIncreaseStatus = payload.priceIncreaseStatus.map { Int64($0.rawValue) }
-    offerType = payload.offerType.map { Int64($0.rawValue) }
-    offerIdentifier = payload.offerIdentifier
-    renewalDate = payload.renewalDate
-    renewalPrice = payload.renewalPrice
-    currency = payload.currency
-    recentSubscriptionStartDate = payload.recentSubscriptionStartDate
-    renewalBillingPlanType = payload.renewalBillingPlanType?.rawValue
-    commitmentInfo = payload.commitmentInfo.map(LineageRenewalCommitment.init)
-  }
+/// Apple's text may be in either case; ours is lower.
+private func normalizedToken(_ text: String) -> String {
+  UUIDs.normalized(text) ?? text.lowercased()
 }

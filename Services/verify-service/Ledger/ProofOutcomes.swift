@@ -2,22 +2,35 @@ import Events
 import Pipeline
 import SQLite
 
-/// The one outcome of every proof.
+/// The one outcome of every proof, or of every lineage of a proof that has several.
 enum ProofOutcomes {
-  /// Whether a proof has its outcome.
-  static func isDecided(_ transaction: Transaction, _ proofId: String) throws -> Bool {
-    try transaction.first("SELECT 1 FROM proof_outcomes WHERE proof_id = ?", proofId) { _ in true }
-      ?? false
+  static let tables = """
+    CREATE TABLE proof_outcomes (
+      proof_id TEXT NOT NULL,
+      part INTEGER NOT NULL,
+      outcome BLOB NOT NULL,
+      PRIMARY KEY (proof_id, part)
+    ) WITHOUT ROWID;
+    """
+
+  /// Whether a proof, or a part of it, has its outcome.
+  static func isDecided(_ transaction: Transaction, _ proofId: String, part: ProofPart? = nil)
+    throws -> Bool
+  {
+    try transaction.first(
+      "SELECT 1 FROM proof_outcomes WHERE proof_id = ? AND part = ?", proofId, part?.index ?? 0
+    ) { _ in true } ?? false
   }
 
   /// Decides a proof and publishes the outcome; a proof that has one keeps it.
   static func decide(_ change: Change, _ outcome: ProofOutcome) throws {
+    let part = outcome.part?.index ?? 0
     let inserted = try change.transaction.run(
-      "INSERT INTO proof_outcomes (proof_id, outcome) VALUES (?, ?) ON CONFLICT DO NOTHING",
-      outcome.proofId, try EventJSON.encode(outcome))
+      "INSERT INTO proof_outcomes (proof_id, part, outcome) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      outcome.proofId, part, try EventJSON.encode(outcome))
     guard inserted > 0 else { return }
     try change.publish(
       .transactions, key: outcome.customer, type: .proofDecided, subject: outcome.proofId,
-      revision: 1, outcome)
+      revision: part == 0 ? "1" : "1/\(part)", outcome)
   }
 }

@@ -25,7 +25,7 @@ struct RecordFact: RecordHandler {
     return { [ledger] change in
       // The same proof read again changes nothing and has its outcome already.
       if let proof = contents.proof,
-        try ProofOutcomes.isDecided(change.transaction, proof.id)
+        try ProofOutcomes.isDecided(change.transaction, proof.id, part: proof.part)
       {
         return
       }

@@ -4,6 +4,19 @@ import SQLite
 
 /// Facts that wait for their token to become known; later facts of the lineage wait behind them.
 enum WaitingFacts {
+  static let tables = """
+    CREATE TABLE waiting_facts (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      lineage TEXT NOT NULL,
+      token TEXT NOT NULL,
+      fact BLOB NOT NULL,
+      due_at INTEGER NOT NULL
+    );
+    CREATE INDEX waiting_facts_by_lineage ON waiting_facts (lineage);
+    CREATE INDEX waiting_facts_by_token ON waiting_facts (token);
+    CREATE INDEX waiting_facts_by_due ON waiting_facts (due_at);
+    """
+
   static func isWaiting(_ transaction: Transaction, _ lineage: LineageID) throws -> Bool {
     try transaction.first(
       "SELECT 1 FROM waiting_facts WHERE lineage = ? LIMIT 1", lineage.description
@@ -18,11 +31,14 @@ enum WaitingFacts {
   }
 
   static func facts(_ transaction: Transaction, _ lineage: LineageID) throws
-    -> [(Int64, FactContents)]
+    -> [(id: Int64, dueAt: Int64, fact: FactContents)]
   {
     try transaction.query(
-      "SELECT id, fact FROM waiting_facts WHERE lineage = ? ORDER BY id", lineage.description
-    ) { row in (row.int(0), try EventJSON.decode(FactContents.self, from: row.blob(1))) }
+      "SELECT id, due_at, fact FROM waiting_facts WHERE lineage = ? ORDER BY id",
+      lineage.description
+    ) { row in
+      (row.int(0), row.int(1), try EventJSON.decode(FactContents.self, from: row.blob(2)))
+    }
   }
 
   static func lineages(_ transaction: Transaction, token: String) throws -> [LineageID] {
@@ -53,7 +69,7 @@ struct StopWaiting: TimerJob {
         SELECT lineage FROM waiting_facts WHERE due_at <= ? ORDER BY due_at LIMIT ?)
       """, dueBy, Int64(limit)
     ) { row in LineageID(row.text(0)) }.compactMap { $0 }
-    for lineage in lineages { try ledger.release(lineage, change, mayWait: false) }
+    for lineage in lineages { try ledger.release(lineage, change, dueBy: dueBy) }
     return lineages.count
   }
 }

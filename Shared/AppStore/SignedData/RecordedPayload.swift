@@ -15,4 +15,10 @@ public enum RecordedPayload {
     }
     return try Value(json: payload)
   }
+
+  /// SHA-256 of the certificate that heads a recorded JWS, lower-case hex; nil if there is none.
+  public static func certificateHash(of jws: String) -> String? {
+    let header = jws.utf8.prefix { $0 != UInt8(ascii: ".") }
+    return try? SignatureHeader(Array(header).span).parsed().first?.sha256Fingerprint
+  }
 }

@@ -1,0 +1,72 @@
+import Events
+import Pipeline
+import SQLite
+
+/// What `iap.customers` says is obeyed, whatever the policies are: merge, transfer, erasure.
+extension Ledger {
+  /// A token became known: facts that waited for it are applied, provisional lineages are claimed.
+  func tokenKnown(_ issued: TokenIssued, _ change: Change) throws {
+    try Tokens.insert(change.transaction, issued)
+    if case .customer(let customer) = try Tokens.owner(change.transaction, of: issued.token) {
+      for id in try LineageStore.provisional(change.transaction, token: issued.token) {
+        try update(id, LineageCause(kind: "token-known"), change) { $0.owner = customer }
+      }
+    }
+    for lineage in try WaitingFacts.lineages(change.transaction, token: issued.token) {
+      try release(lineage, change)
+    }
+  }
+
+  /// All that a customer has and will get belongs to another from now on.
+  func merged(_ merged: CustomerMerged, _ change: Change) throws {
+    let transaction = change.transaction
+    let into = try Customers.merge(transaction, merged)
+    guard !Customer.isSame(into, merged.customer) else { return }
+    // The one who stays may have been erased after the merge, and that may have been read first.
+    let isErased = try Customers.isErased(transaction, into, after: merged.decidedAt)
+    if isErased {
+      try Tokens.cut(transaction, of: merged.customer, before: .max)
+    } else {
+      try Tokens.move(transaction, of: merged.customer, to: into)
+    }
+    for id in try LineageStore.lineages(transaction, of: merged.customer) {
+      try update(id, LineageCause(kind: isErased ? "erasure" : "merge"), change) {
+        $0.replace(merged.customer, with: isErased ? nil : into)
+      }
+    }
+  }
+
+  /// Support moved a lineage; one that is not known yet begins with that owner.
+  func transferred(_ moved: LineageTransferred, _ id: LineageID, _ change: Change) throws {
+    guard try Transfers.insert(change.transaction, moved) else { return }
+    let customer = try Customers.current(change.transaction, moved.customer)
+    try update(id, LineageCause(kind: "transfer"), change) { lineage in
+      lineage.owner = customer
+      // What was signed before is a former owner's old copy, whoever posts it.
+      lineage.movedSignedDate = max(moved.decidedAt, lineage.movedSignedDate ?? .min)
+    }
+  }
+
+  /// A customer is erased: lineages and tokens are cut off.
+  func erased(_ erased: CustomerErased, _ change: Change) throws {
+    let transaction = change.transaction
+    try Customers.erase(transaction, erased)
+    try Tokens.cut(transaction, of: erased.customer, before: erased.decidedAt)
+    for id in try LineageStore.lineages(transaction, of: erased.customer) {
+      try update(id, LineageCause(kind: "erasure"), change) {
+        $0.replace(erased.customer, with: nil)
+      }
+    }
+  }
+
+  /// Changes who has a lineage; without effect for one that is not known, or when nobody changes.
+  private func update(
+    _ id: LineageID, _ cause: LineageCause, _ change: Change, _ body: (inout Lineage) -> Void
+  ) throws {
+    guard let before = try LineageStore.lineage(change.transaction, id) else { return }
+    var lineage = before
+    body(&lineage)
+    guard !lineage.hasSameHolders(as: before) else { return }
+    try publish(&lineage, before: before, cause, change)
+  }
+}
