@@ -83,7 +83,7 @@ let package = Package(
     service(
       "order-service",
       [
-        "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
+        "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
         "ServiceRuntime",
       ]),
     service(
@@ -136,7 +136,7 @@ let package = Package(
     tests(
       "OrderServiceTests",
       [
-        "order-service", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "order-service", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
         "SQLite", "ServiceRuntime",
       ]),
     tests(

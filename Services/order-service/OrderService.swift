@@ -10,25 +10,33 @@ enum OrderService {
     -> [any Service]
   {
     let store = try Store(
-      path: settings.pipeline.storePath, migrations: OrderStore.migrations,
+      path: settings.pipeline.storePath, migrations: OrderTables.migrations,
       source: "/purser/order-service", topics: settings.pipeline.topics,
       clock: settings.pipeline.clock, log: log, metrics: metrics)
     // Half of the requests that the server takes at once: those who wait never keep out the others.
-    let waiters = Waiters<String>(limit: ServerLimits().requestsInFlight / 2)
+    let notices = Notices(requests: Waiters(limit: ServerLimits().requestsInFlight / 2))
     let parts = try PipelineParts(
       service: "order-service", settings: settings.pipeline, store: store,
-      inputs: [.transactions: CompleteOrder(waiters: waiters, metrics: metrics)],
-      outputs: [.customers, .orders, .proofs], jobs: [ExpireOrders(waiters: waiters)],
+      inputs: [.transactions: CompleteOrder(notices: notices, metrics: metrics)],
+      outputs: [.customers, .orders, .proofs],
+      jobs: [ExpireOrders(notices: notices), MoveOrdersOfMerged(notices: notices)],
       log: log, metrics: metrics)
     let shop = Shop(apps: settings.apps, catalogs: settings.catalogs)
 
     var router = Router(access: settings.http.access)
     OrderRoutes(
-      store: store, waiters: waiters, longestWait: settings.longestWait,
+      store: store, shop: shop, notices: notices, longestWait: settings.longestWait,
       placeOrder: PlaceOrder(
-        store: store, shop: shop, partitions: settings.partitions, metrics: metrics),
-      submitProof: SubmitProof(store: store, waiters: waiters, metrics: metrics)
+        store: store, shop: shop, partitions: settings.partitions, notices: notices,
+        metrics: metrics),
+      submitProof: SubmitProof(store: store, notices: notices, metrics: metrics)
     ).add(to: &router)
+    RestoreRoutes(
+      store: store, shop: shop, longestWait: settings.longestWait,
+      restorePurchases: RestorePurchases(
+        store: store, shop: shop, notices: notices, metrics: metrics)
+    ).add(to: &router)
+    CustomerRoutes(store: store, shop: shop, notices: notices).add(to: &router)
     ProductRoutes(shop: shop).add(to: &router)
     // Orders and proofs are taken while Kafka is away, so the broker is no condition to be ready.
     router.addHealth(
@@ -37,27 +45,27 @@ enum OrderService {
         ReadinessCheck("store") { true },
         ReadinessCheck("caught up") { parts.processor.isCaughtUp || !parts.processor.isConnected },
       ])
-    metrics.reading("order_waits", "Requests that wait for an outcome.") { waiters.count }
+    metrics.reading("order_waits", "Requests that wait for an outcome.") { notices.requests.count }
     let server = try Server(
       host: settings.http.host, port: settings.http.port, router: router, log: log,
       metrics: metrics)
     let watch = FileWatch(Array(settings.catalogs.values), log: log, metrics: metrics)
-    return parts.services + [watch, server, WaitersService(waiters)]
+    return parts.services + [watch, server, WaitersService(notices)]
   }
 }
 
 /// Wakes everyone who waits when the service stops; the last to start, the first to stop.
 final class WaitersService: Service {
   let name = "waits"
-  private let waiters: Waiters<String>
+  private let notices: Notices
   private let ended = Completion<Void>()
 
-  init(_ waiters: Waiters<String>) { self.waiters = waiters }
+  init(_ notices: Notices) { self.notices = notices }
 
   func run() async { await ended.value() }
 
   func stop(by deadline: Deadline) async {
-    waiters.stopAll()
+    notices.stopAll()
     ended.complete(with: ())
   }
 }

@@ -38,4 +38,11 @@ struct Shop: Sendable {
     }
     return product
   }
+
+  /// How long an order of an app waits for its purchase, in milliseconds: its longest
+  /// `orderLifetime`, as the environment is not known before the purchase.
+  func lifetime(of bundleId: String) -> Int64 {
+    apps.app(bundleId)?.environments.values.map(\.orderLifetime).max()
+      ?? Policies(environment: "Production").orderLifetime
+  }
 }

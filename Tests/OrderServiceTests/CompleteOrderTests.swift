@@ -1,145 +1,202 @@
 import Events
-import FoundationEssentials
-import Kafka
-import Pipeline
-import SQLite
+import HTTPServer
 import ServiceRuntime
-import TestSupport
 import Testing
 
 @testable import order_service
 
 @Suite("Completing orders") struct CompleteOrderTests {
-  private let store: Store
-  private let complete = CompleteOrder(waiters: Waiters<String>(), metrics: Metrics())
-  private let lineage = LineageID(
-    bundleId: "com.example.app", environment: "Sandbox", originalTransactionId: "1")
+  private let world: OrderWorld
 
-  init() throws {
-    let folder = URL.temporaryDirectory.appending(path: "purser-orders-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    store = try Store(
-      path: folder + "/orders.sqlite", migrations: OrderStore.migrations, source: "/test",
-      topics: TopicNames(), clock: ManualClock(1_700_000_000_000), log: .silent,
-      metrics: Metrics())
+  init() throws { world = try OrderWorld() }
+
+  /// An order whose proof waits for its outcome.
+  private func submit(_ id: String, _ product: String = "coins.100") async throws -> Order {
+    let order = try await world.place("alice", product)
+    #expect(try await world.prove(order, Proofs.body(id)).status == 202)
+    return order
   }
 
-  /// An open order with a proof that waits for its outcome.
-  private func place(_ id: String, product: String = "coins", customer: String = "alice")
-    async throws
-  {
-    try await store.change { change in
-      try OrderStore.save(
-        change,
-        Order(
-          id: id, revision: 1, customer: customer, bundleId: "com.example.app",
-          productId: product, quantity: 1, state: .submitted, mismatched: false, createdAt: 0,
-          updatedAt: 0, expiresAt: .max, cause: "placed"))
-      try ProofStore.insert(
-        change.transaction,
-        Proof(
-          id: "proof-\(id)", orderId: id, customer: customer, bundleId: "com.example.app",
-          kind: .signedTransaction, content: "a.b.c", submittedAt: 0))
-    }
-  }
-
-  private func read(_ event: some Encodable & Sendable, _ type: EventType) async throws {
-    let record = ReceivedRecord(
-      topic: "iap.transactions", partition: 0, offset: 0, timestamp: 0, key: nil,
-      value: try EventJSON.encode(event), headers: [Header(name: "ce_type", text: type.rawValue)])
-    guard let work = try complete.prepare(record) else { return }
-    try await store.change { change in try work(change) }
-  }
-
-  private func decide(
-    _ id: String, _ outcome: Outcome = .accepted, transaction: String = "1",
-    product: String = "coins", token: String? = nil, revoked: Int64? = nil
-  ) async throws {
-    try await read(
-      ProofOutcome(
-        proofId: "proof-\(id)", orderId: id, customer: "alice", outcome: outcome,
-        reason: outcome == .rejected ? "bad-signature" : nil, lineage: lineage.description,
-        transactionId: transaction, productId: product, quantity: 1, appAccountToken: token,
-        revocationDate: revoked, decidedAt: 0), .proofDecided)
-  }
-
-  private func order(_ id: String) async throws -> Order {
-    try #require(try await store.readers.read { try OrderStore.order($0, id) })
+  private func state(_ order: Order) async throws -> OrderState {
+    try await world.order(order.id).state
   }
 
   @Test func `an accepted proof completes its order`() async throws {
-    try await place("a")
-    try await decide("a", token: "a")
-    let order = try await order("a")
-    #expect(order.state == .completed && !order.mismatched && order.transactionId == "1")
+    let order = try await submit("1")
+    try await world.decide(token: order.id)
+    let completed = try await world.order(order.id)
+    #expect(completed.state == .completed && !completed.mismatched)
+    #expect(completed.transactionId == "1" && completed.lineage == "com.example.app/Sandbox/1")
   }
 
   @Test func `a purchase that is another order's completes a second order only as mismatched`()
     async throws
   {
-    try await place("a")
-    try await place("b")
-    try await decide("a", token: "a")
-    try await decide("b", .alreadyRecorded, token: "a")
-    #expect(try await order("a").mismatched == false)
-    #expect(try await order("b").state == .completed)
-    #expect(try await order("b").mismatched)
+    let (one, other) = (try await submit("1"), try await submit("2"))
+    let proofs: [Proof] = try await world.published(.proofSubmitted)
+    try await world.decide(proof: proofs[0].id, token: one.id)
+    try await world.decide(.alreadyRecorded, proof: proofs[1].id, token: one.id)
+    #expect(try await world.order(one.id).mismatched == false)
+    #expect(try await world.order(other.id).state == .completed)
+    #expect(try await world.order(other.id).mismatched)
   }
 
   @Test func `a purchase without token completes one order, and further ones as mismatched`()
     async throws
   {
-    try await place("a")
-    try await place("b")
-    try await decide("a")
-    try await decide("b", .alreadyRecorded)
-    #expect(try await order("a").mismatched == false)
-    #expect(try await order("b").mismatched)
+    let (one, other) = (try await submit("1"), try await submit("2"))
+    let proofs: [Proof] = try await world.published(.proofSubmitted)
+    try await world.decide(proof: proofs[0].id)
+    try await world.decide(.alreadyRecorded, proof: proofs[1].id)
+    #expect(try await world.order(one.id).mismatched == false)
+    #expect(try await world.order(other.id).mismatched)
   }
 
-  @Test func `a purchase that was taken back, or of another product, is a mismatch`() async throws {
-    try await place("a")
-    try await place("b", product: "themes")
-    try await decide("a", transaction: "1", token: "a", revoked: 5)
-    try await decide("b", transaction: "2", token: "b")
-    #expect(try await order("a").mismatched)
-    #expect(try await order("b").mismatched)
+  @Test(arguments: ["product", "quantity", "app", "refunded"])
+  func `what was bought is granted, and an order for something else is marked`(difference: String)
+    async throws
+  {
+    let order = try await submit("1")
+    try await world.decide(
+      product: difference == "product" ? "themes.all" : "coins.100",
+      quantity: difference == "quantity" ? 3 : 1, token: order.id,
+      revoked: difference == "refunded" ? 5 : nil,
+      bundle: difference == "app" ? "com.example.other" : OrderWorld.bundle)
+    let completed = try await world.order(order.id)
+    #expect(completed.state == .completed && completed.mismatched)
+    #expect(world.metrics.text().contains("orders_mismatched_total 1"))
   }
 
   @Test func `a refused proof rejects the order, and a valid one completes it afterwards`()
     async throws
   {
-    try await place("a")
-    try await decide("a", .rejected)
-    #expect(try await order("a").state == .rejected)
-    #expect(try await order("a").rejection == "bad-signature")
-    var transaction = LineageTransaction(
-      transactionId: "1", productId: "coins", type: "Consumable", quantity: 1, purchaseDate: 1,
-      signedDate: 1, hash: "h")
-    transaction.appAccountToken = "a"
-    try await read(
-      LineageState(
-        lineage: lineage, revision: 1, customer: "alice", holding: .held,
-        transactions: [transaction], cause: LineageCause(kind: "notification"), decidedAt: 0),
-      .lineageChanged)
-    let completed = try await order("a")
+    let order = try await submit("1")
+    try await world.decide(.rejected, reason: "bad-signature")
+    #expect(try await world.order(order.id).state == .rejected)
+    #expect(try await world.order(order.id).rejection == "bad-signature")
+    try await world.see("alice", token: order.id)
+    let completed = try await world.order(order.id)
     #expect(completed.state == .completed && completed.rejection == nil && !completed.mismatched)
-    #expect(completed.cause == "transaction-seen" && completed.revision == 3)
+    #expect(completed.cause == "transaction-seen" && completed.revision == 4)
   }
 
   @Test func `a transaction with a token completes only an order of its own customer`()
     async throws
   {
-    try await place("a", customer: "bob")
-    var transaction = LineageTransaction(
-      transactionId: "1", productId: "coins", type: "Consumable", quantity: 1, purchaseDate: 1,
-      signedDate: 1, hash: "h")
-    transaction.appAccountToken = "a"
-    try await read(
-      LineageState(
-        lineage: lineage, revision: 1, customer: "alice", holding: .held,
-        transactions: [transaction], cause: LineageCause(kind: "notification"), decidedAt: 0),
-      .lineageChanged)
-    #expect(try await order("a").state == .submitted)
+    let order = try await submit("1")
+    try await world.see("bob", token: order.id)
+    #expect(try await state(order) == .submitted)
+  }
+
+  @Test func `a receipt is decided when all of its parts are, and its own part completes the order`()
+    async throws
+  {
+    let order = try await world.place("alice", "themes.all")
+    #expect(try await world.prove(order, #"{"receipt":"\#(Proofs.receipt())"}"#).status == 202)
+    try await world.decide(
+      .alreadyRecorded, part: ProofPart(index: 1, count: 3), transaction: "7", product: "pro.yearly")
+    try await world.decide(
+      part: ProofPart(index: 3, count: 3), transaction: "9", product: "themes.all")
+    #expect(try await state(order) == .submitted)
+    // The same part told again is no further part.
+    try await world.decide(
+      part: ProofPart(index: 3, count: 3), transaction: "9", product: "themes.all")
+    #expect(try await state(order) == .submitted)
+    try await world.decide(.rejected, part: ProofPart(index: 2, count: 3), reason: "no-product")
+    let completed = try await world.order(order.id)
+    #expect(completed.state == .completed && !completed.mismatched)
+    #expect(completed.transactionId == "9")
+    let again = try await world.prove(order, #"{"receipt":"\#(Proofs.receipt())"}"#)
+    struct Told: Decodable {
+      struct Part: Decodable { let outcome: String, finish: Bool }
+      let outcome: String, parts: [Part], finish: Bool
+    }
+    let told: Told = try again.read()
+    #expect(again.status == 200 && told.outcome == "accepted" && told.finish)
+    #expect(told.parts.map(\.outcome) == ["already-recorded", "rejected", "accepted"])
+    #expect(told.parts.map(\.finish) == [true, false, true])
+  }
+
+  @Test func `a receipt that does not list what was ordered leaves the order to a fresh one`()
+    async throws
+  {
+    let order = try await world.place("alice", "themes.all")
+    let body = #"{"receipt":"\#(try Proofs.receipt())"}"#
+    _ = try await world.prove(order, body)
+    for index in Int64(1)...2 {
+      try await world.decide(
+        part: ProofPart(index: index, count: 2), transaction: "\(index)", product: "pro.yearly")
+    }
+    #expect(try await state(order) == .rejected)
+    let answer = try await world.prove(order, body)
+    #expect(answer.status == 422 && answer.problem == "not-in-receipt")
+    #expect(answer.text.contains(#""finish":false"#))
+  }
+
+  @Test func `of several purchases in a receipt the order's is the one that no other order has`()
+    async throws
+  {
+    let body = #"{"receipt":"\#(try Proofs.receipt())"}"#
+    let first = try await world.place("alice", "coins.100")
+    _ = try await world.prove(first, Proofs.body("10"))
+    try await world.decide(transaction: "10")
+    let second = try await world.place("alice", "coins.100")
+    _ = try await world.prove(second, body)
+    for (index, id) in ["9", "10"].enumerated() {
+      try await world.decide(
+        part: ProofPart(index: Int64(index + 1), count: 2), transaction: id)
+    }
+    let completed = try await world.order(second.id)
+    #expect(completed.transactionId == "9" && !completed.mismatched)
+  }
+
+  @Test func `with the token of the account the oldest open order of that product is completed`()
+    async throws
+  {
+    let token = try await accountToken()
+    let (other, oldest) = (
+      try await world.place("alice", "themes.all"), try await world.place("alice", "coins.100")
+    )
+    world.clock.advance(by: 1000)
+    let newer = try await world.place("alice", "coins.100")
+    try await world.see("alice", transaction: "5", token: token, at: world.clock.now())
+    #expect(try await world.order(oldest.id).state == .completed)
+    #expect(try await world.order(oldest.id).cause == "account-token-seen")
+    // The same purchase seen again is no further one.
+    try await world.see("alice", transaction: "5", token: token, at: world.clock.now())
+    #expect(try await state(newer) == .created)
+    #expect(try await state(other) == .created)
+  }
+
+  @Test func `neither a renewal nor an old purchase completes an order by the account's token`()
+    async throws
+  {
+    let token = try await accountToken()
+    let order = try await world.place("alice", "pro.monthly")
+    try await world.see(
+      "alice", product: "pro.monthly", token: token, reason: "RENEWAL", at: world.clock.now())
+    try await world.see(
+      "alice", product: "pro.monthly", token: token, at: OrderWorld.start - 86_400_000)
+    try await world.see("alice", product: "pro.monthly", token: "not-known")
+    try await world.see("bob", product: "pro.monthly", token: token)
+    #expect(try await state(order) == .created)
+  }
+
+  @Test func `a posted proof decides for its own order, whatever the account's token says`()
+    async throws
+  {
+    let token = try await accountToken()
+    let oldest = try await world.place()
+    let posted = try await submit("1")
+    try await world.see("alice", token: token)
+    try await world.decide(token: token)
+    #expect(try await state(oldest) == .created)
+    #expect(try await world.order(posted.id).state == .completed)
+    #expect(try await world.order(posted.id).mismatched == false)
+  }
+
+  private func accountToken() async throws -> String {
+    let answer = try await world.send(.put, "/v1/customers/alice/account-token")
+    return try answer.read(AccountTokens.Token.self).appAccountToken
   }
 }

@@ -26,18 +26,3 @@ import Testing
     #expect(Set(ids).count == 1000)
   }
 }
-
-@Suite("Text that is no signed transaction is named") struct SignedTextTests {
-  @Test(arguments: [
-    ("", "empty"), ("MIITtgYJKoZIhvcNAQcCoIITpzCCE6MCAQExCzAJ", "receipt"),
-    ("2000000123456789", "transaction id"), ("a.b", "three parts"), ("a.b.c=", "three parts"),
-    ("not a jws", "three parts"), (String(repeating: "a", count: 200_000), "longer"),
-  ])
-  func `a problem says what the text is instead`(text: String, word: String) {
-    let problem = #expect(throws: Problem.self) { try SignedText.check(text) }
-    #expect(problem?.status == 422)
-    #expect(
-      problem?.type == "malformed-proof" || problem?.type == "urn:purser:problem:malformed-proof")
-    #expect(problem?.detail.contains(word) == true)
-  }
-}

@@ -45,20 +45,34 @@ public enum ProofText {
     _ text: String, sizeLimit: Int = ReceiptVerifier.defaultSizeLimit
   ) -> Kind {
     guard text.utf8.count <= sizeLimit else { return .unknown(reason: "text of too many bytes") }
+    return normalized(text).kind
+  }
+
+  /// The kind of a text, and the text in the one encoding that its kind has: a JWS or digits without
+  /// what a client wrapped around them, a receipt in standard base64; as it is when unknown.
+  public static func normalized(_ text: String) -> (kind: Kind, content: String) {
     let characters = ProofEncoding.trimmed(text)
-    guard let first = characters.first else { return .unknown(reason: "an empty text") }
-    if isTransactionId(characters) { return .transactionId }
-    if characters.contains(UInt8(ascii: ".")) { return signedData(characters) }
+    let trimmed = String(decoding: characters, as: UTF8.self)
+    guard let first = characters.first else { return (.unknown(reason: "an empty text"), text) }
+    if isTransactionId(characters) { return (.transactionId, trimmed) }
+    if characters.contains(UInt8(ascii: ".")) { return (signedData(characters), trimmed) }
     if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-      if LegacyTransactionReceipt.isOne(Array(text.utf8)) { return .legacyTransactionReceipt }
-      return .unknown(reason: "JSON, which nobody signed")
+      let bytes = Array(text.utf8)
+      if LegacyTransactionReceipt.isOne(bytes) {
+        return (.legacyTransactionReceipt, Base64.encode(bytes))
+      }
+      return (.unknown(reason: "JSON, which nobody signed"), text)
     }
     let readings = ProofEncoding.candidates(text)
     guard !readings.isEmpty else {
-      return .unknown(reason: "text that is neither a JWS nor base64 nor a transaction id")
+      return (
+        .unknown(reason: "text that is neither a JWS nor base64 nor a transaction id"), text
+      )
     }
-    return readings.lazy.compactMap { kind(of: $0) }.first
-      ?? .unknown(reason: "base64 of something that is no receipt")
+    for bytes in readings {
+      if let kind = kind(of: bytes) { return (kind, Base64.encode(bytes)) }
+    }
+    return (.unknown(reason: "base64 of something that is no receipt"), text)
   }
 
   /// Whether the characters are a transaction id.

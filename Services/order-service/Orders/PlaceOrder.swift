@@ -2,7 +2,6 @@ import Catalog
 import Cryptography
 import Events
 import HTTPServer
-import Kafka
 import Pipeline
 import ServiceRuntime
 
@@ -19,13 +18,15 @@ struct PlaceOrder: Sendable {
   let store: Store
   let shop: Shop
   let partitions: Int
+  let notices: Notices
   private let placed: Counter
   private let repeated: Counter
 
-  init(store: Store, shop: Shop, partitions: Int, metrics: Metrics) {
+  init(store: Store, shop: Shop, partitions: Int, notices: Notices, metrics: Metrics) {
     self.store = store
     self.shop = shop
     self.partitions = partitions
+    self.notices = notices
     placed = metrics.counter("orders_placed_total", "Orders that were opened.")
     repeated = metrics.counter(
       "orders_repeated_total", "Requests that were answered with the order of their key.")
@@ -37,12 +38,7 @@ struct PlaceOrder: Sendable {
   func run(
     _ input: Input, principal: String, idempotencyKey: String?, traceparent: String?
   ) async throws -> Order {
-    let customer = input.customer
-    do {
-      try Customer.check(customer)
-    } catch {
-      throw Problem.invalidCustomer(error)
-    }
+    try Problem.check(customer: input.customer)
     let app = try shop.app(input.bundleId)
     let product = try shop.product(input.productId, of: app)
     let quantity = input.quantity ?? 1
@@ -51,19 +47,21 @@ struct PlaceOrder: Sendable {
         status: 422, type: "invalid-quantity", title: "Invalid quantity",
         detail: "quantity is \(quantity); it is 1, or 1 to 10 for a consumable (StoreKit's limit).")
     }
-    let lifetime = app.environments.values.map(\.orderLifetime).max() ?? 24 * 3600 * 1000
-    let hash = SHA256.hex("\(customer)\n\(app.bundleId)\n\(product.id)\n\(quantity)")
-    let id = OrderID.make(customer: customer, partitions: partitions)
+    let lifetime = shop.lifetime(of: app.bundleId)
+    let hash = SHA256.hex("\(input.customer)\n\(app.bundleId)\n\(product.id)\n\(quantity)")
+    let (partitions, notices) = (partitions, notices)
 
     let (order, isRepeated) = try await store.change { change -> (Order, Bool) in
       if let key = idempotencyKey,
         let use = try IdempotencyKeys.use(change.transaction, principal: principal, key: key)
       {
         guard use.requestHash == hash,
-          let order = try OrderStore.order(change.transaction, use.orderId)
+          let order = try OrderStore.order(change.transaction, use.madeId)
         else { throw Problem.idempotencyKeyReused }
         return (order, true)
       }
+      let customer = try CustomerStore.present(change.transaction, input.customer)
+      let id = OrderID.make(customer: customer, partitions: partitions)
       let order = Order(
         id: id, revision: 1, customer: customer, bundleId: app.bundleId, productId: product.id,
         quantity: quantity, state: .created, mismatched: false, createdAt: change.now,
@@ -74,35 +72,15 @@ struct PlaceOrder: Sendable {
         TokenIssued(
           token: id, customer: customer, bundleId: app.bundleId, orderId: id,
           issuedAt: change.now), traceparent: traceparent)
-      try OrderStore.save(change, order, traceparent: traceparent)
+      try OrderStore.save(change, order, notices: notices, traceparent: traceparent)
       if let key = idempotencyKey {
         try IdempotencyKeys.insert(
           change.transaction, principal: principal, key: key,
-          IdempotencyKeys.Use(requestHash: hash, orderId: id), at: change.now)
+          IdempotencyKeys.Use(requestHash: hash, madeId: id), at: change.now)
       }
       return (order, false)
     }
     (isRepeated ? repeated : placed).add()
     return order
-  }
-}
-
-/// An order's id: a random version 4 UUID whose first two bytes carry the partition of its customer.
-enum OrderID {
-  static func make(customer: String, partitions: Int) -> String {
-    let partition = Partitioner.partition(forKey: Array(customer.utf8), partitions: partitions)
-    // 65536 / partitions values of the first two bytes stand for each partition: pick one of them.
-    let random = randomBytes(2).reduce(0) { $0 << 8 | Int($1) }
-    let values = 65536 / partitions
-    let first = (random % values) * partitions + Int(partition)
-    let hex = String(first, radix: 16)
-    let uuid = UUIDs.version4()
-    return String(repeating: "0", count: 4 - hex.count) + hex + uuid.dropFirst(4)
-  }
-
-  /// The partition that an id carries; nil when it is no UUID.
-  static func partition(of id: String, partitions: Int) -> Int? {
-    guard UUIDs.normalized(id) != nil, let first = Int(id.prefix(4), radix: 16) else { return nil }
-    return first % partitions
   }
 }

@@ -9,13 +9,12 @@ import ServiceRuntime
 struct ExpireOrders: TimerJob {
   let name = "expire-orders"
   let inputs: Set<Topic> = [.transactions]
-  let waiters: Waiters<String>
+  let notices: Notices
 
   func nextDue(_ reader: Reader) throws -> Int64? {
     try reader.first(
       """
-      SELECT expires_at FROM orders
-      WHERE state IN ('created', 'submitted', 'rejected', 'pending')
+      SELECT expires_at FROM orders WHERE state IN \(OrderTables.open)
       ORDER BY expires_at LIMIT 1
       """
     ) { $0.int(0) }
@@ -24,16 +23,13 @@ struct ExpireOrders: TimerJob {
   func fire(_ change: Change, dueBy: Int64, limit: Int) throws -> Int {
     let orders = try change.transaction.query(
       """
-      SELECT body FROM orders
-      WHERE state IN ('created', 'submitted', 'rejected', 'pending') AND expires_at <= ?
+      SELECT body FROM orders WHERE state IN \(OrderTables.open) AND expires_at <= ?
       ORDER BY expires_at LIMIT ?
       """, dueBy, Int64(limit)
     ) { row in try EventJSON.decode(Order.self, from: row.blob(0)) }
     for var order in orders {
       order.move(to: .expired, cause: "time-ran-out", at: change.now)
-      try OrderStore.save(change, order)
-      let (waiters, id) = (waiters, order.id)
-      change.transaction.afterCommit(key: id) { waiters.notify(id) }
+      try OrderStore.save(change, order, notices: notices)
     }
     try IdempotencyKeys.removeOld(change.transaction, at: change.now, limit: limit)
     return orders.count

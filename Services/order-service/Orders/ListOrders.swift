@@ -1,0 +1,108 @@
+import Cryptography
+import Events
+import HTTPServer
+import SQLite
+
+/// `GET /v1/orders`: orders by customer, by state, by time, the newest first, in pages.
+struct ListOrders: Sendable {
+  /// The most orders of a page.
+  static let largestPage = 200
+
+  var customer: String?
+  var state: OrderState?
+  /// Opened at or after this time, UTC milliseconds.
+  var from: Int64?
+  /// Opened before this time, UTC milliseconds.
+  var to: Int64?
+  var limit = 50
+  var cursor: Cursor?
+
+  struct Page: Sendable {
+    let orders: [Order]
+    /// Where the next page begins; nil after the last.
+    let next: Cursor?
+  }
+
+  /// The place behind an order in the list.
+  struct Cursor: Sendable, Equatable {
+    let createdAt: Int64
+    let id: String
+
+    var text: String { Base64URL.encode(Array("\(createdAt) \(id)".utf8)) }
+
+    init(createdAt: Int64, id: String) {
+      self.createdAt = createdAt
+      self.id = id
+    }
+
+    init?(_ text: String) {
+      guard let bytes = Base64URL.decode(text) else { return nil }
+      let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+      guard parts.count == 2, let createdAt = Int64(parts[0]),
+        let id = UUIDs.normalized(String(parts[1]))
+      else { return nil }
+      self.init(createdAt: createdAt, id: id)
+    }
+  }
+
+  /// Reads the parameters.
+  ///
+  /// - Throws: `Problem` 400 `invalid-parameter`.
+  init(_ request: Request) throws(Problem) {
+    customer = request.queryValue("customer")
+    state = request.queryValue("state").map { OrderState(rawValue: $0) }
+    from = try Self.time(request, "from")
+    to = try Self.time(request, "to")
+    if let text = request.queryValue("limit") {
+      guard let limit = Int(text), (1...Self.largestPage).contains(limit) else {
+        throw .invalidParameter("limit", "it is a whole number from 1 to \(Self.largestPage)")
+      }
+      self.limit = limit
+    }
+    if let text = request.queryValue("cursor") {
+      guard let cursor = Cursor(text) else {
+        throw .invalidParameter("cursor", "take it from the member next of the page before")
+      }
+      self.cursor = cursor
+    }
+  }
+
+  private static func time(_ request: Request, _ name: String) throws(Problem) -> Int64? {
+    guard let text = request.queryValue(name) else { return nil }
+    guard let time = Int64(text), time >= 0 else {
+      throw .invalidParameter(name, "it is UTC milliseconds since 1970")
+    }
+    return time
+  }
+
+  /// A page; an index serves each question.
+  func run(_ rows: some StoreRows) throws -> Page {
+    let before = cursor ?? Cursor(createdAt: to ?? .max, id: "")
+    var conditions = ["(created_at, id) < (?, ?)", "created_at >= ?"]
+    var choice: [String] = []
+    if let customer {
+      conditions.append("customer = ?")
+      choice.append(try CustomerStore.root(rows, customer))
+    }
+    if let state {
+      conditions.append("state = ?")
+      choice.append(state.rawValue)
+    }
+    let sql = """
+      SELECT body FROM orders WHERE \(conditions.joined(separator: " AND "))
+      ORDER BY created_at DESC, id DESC LIMIT ?
+      """
+    let count = Int64(limit + 1)
+    let map = { (row: borrowing Row) in try EventJSON.decode(Order.self, from: row.blob(0)) }
+    let (time, id, from) = (before.createdAt, before.id, from ?? 0)
+    let found: [Order] =
+      switch choice.count {
+      case 0: try rows.query(sql, time, id, from, count, map: map)
+      case 1: try rows.query(sql, time, id, from, choice[0], count, map: map)
+      default: try rows.query(sql, time, id, from, choice[0], choice[1], count, map: map)
+      }
+    let orders = Array(found.prefix(limit))
+    let next = found.count > limit ? orders.last : nil
+    return Page(orders: orders, next: next.map { Cursor(createdAt: $0.createdAt, id: $0.id) })
+  }
+}

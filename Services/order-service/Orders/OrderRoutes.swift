@@ -1,0 +1,100 @@
+import Cryptography
+import Events
+import HTTPServer
+import Pipeline
+import SQLite
+import ServiceRuntime
+
+/// `/v1/orders`: place, list and read orders, cancel them, post proofs.
+struct OrderRoutes: Sendable {
+  let store: Store
+  let shop: Shop
+  let notices: Notices
+  let longestWait: Duration
+  let placeOrder: PlaceOrder
+  let submitProof: SubmitProof
+
+  func add(to router: inout Router) {
+    router.on(.post, "/v1/orders", scope: .orders) { request in try await place(request) }
+    router.on(.get, "/v1/orders", scope: .orders) { request in try await list(request) }
+    router.on(.get, "/v1/orders/{id}", scope: .orders) { request in try await read(request) }
+    router.on(.get, "/v1/orders/{id}/moves", scope: .orders) { request in
+      try await moves(request)
+    }
+    router.on(.post, "/v1/orders/{id}/cancel", scope: .orders) { request in
+      try await move(request, .cancel)
+    }
+    router.on(.post, "/v1/orders/{id}/pending", scope: .orders) { request in
+      try await move(request, .pending)
+    }
+    router.on(.post, "/v1/orders/{id}/proofs", scope: .orders) { request in
+      try await prove(request)
+    }
+  }
+
+  private func place(_ request: Request) async throws -> Response {
+    let input = try request.json(PlaceOrder.Input.self)
+    try Reach.check(request, customer: input.customer)
+    let order = try await placeOrder.run(
+      input, principal: request.principal?.name ?? "",
+      idempotencyKey: try request.idempotencyKey(), traceparent: request.traceparent)
+    return Response.json(OrderAnswer(order), status: 201)
+      .with("Location", "/v1/orders/\(order.id)")
+  }
+
+  private func list(_ request: Request) async throws -> Response {
+    var list = try ListOrders(request)
+    if let only = request.principal?.customer {
+      if let customer = list.customer { try Reach.check(request, customer: customer) }
+      list.customer = only
+    }
+    let page = try await store.readers.read { [list] in try list.run($0) }
+    return Response.json(OrderList(page))
+  }
+
+  /// With `If-None-Match` and `Prefer: wait`, waits until the order moves.
+  private func read(_ request: Request) async throws -> Response {
+    var order = try await order(request)
+    let id = order.id
+    if request.ifNoneMatch(order.tag), let wait = request.preferredWait(atMost: longestWait) {
+      let ticket = notices.requests.enter(id, group: order.customer)
+      defer { notices.requests.leave(ticket) }
+      // It may have moved before the place in the line was taken.
+      order = try await self.order(request)
+      if request.ifNoneMatch(order.tag) {
+        _ = await notices.requests.wait(ticket, atMost: wait)
+        order = try await self.order(request)
+      }
+    }
+    return Response.json(OrderAnswer(order)).tagged(order.tag, for: request)
+  }
+
+  private func moves(_ request: Request) async throws -> Response {
+    let order = try await order(request)
+    let moves = try await store.readers.read { try OrderMoves.after(0, of: order.id, $0) }
+    return Response.json(MoveList(orderId: order.id, moves: moves))
+  }
+
+  private func move(_ request: Request, _ wish: MoveOrder.Wish) async throws -> Response {
+    let id = try await order(request).id
+    let moved = try await MoveOrder(store: store, shop: shop, notices: notices)
+      .run(wish, id, traceparent: request.traceparent)
+    return Response.json(OrderAnswer(moved))
+  }
+
+  private func prove(_ request: Request) async throws -> Response {
+    let wait = request.preferredWait(atMost: longestWait)
+    let body = try request.json(ProofBody.self)
+    let posted = try PostedProof(body.text, in: body.field)
+    let id = request.principal?.customer == nil ? Reach.orderId(request) : try await order(request).id
+    let result = try await submitProof.run(
+      posted, orderId: id, wait: wait ?? .zero, traceparent: request.traceparent)
+    let response = try ProofAnswer.response(result, shop.apps)
+    return wait.map { response.appliedWait($0) } ?? response
+  }
+
+  /// The order in the path, as far as the caller may reach it.
+  private func order(_ request: Request) async throws -> Order {
+    try await Reach.order(request, store)
+  }
+}

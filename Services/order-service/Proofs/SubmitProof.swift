@@ -1,0 +1,114 @@
+import Cryptography
+import Events
+import HTTPServer
+import Pipeline
+import SQLite
+import ServiceRuntime
+
+/// Takes a proof for an order, once: the same text posted again is the same proof.
+struct SubmitProof: Sendable {
+  /// A proof and where it stands.
+  struct Result: Sendable {
+    let proofId: String
+    let order: Order
+    /// The outcome that says most; nil while the proof is not decided.
+    let outcome: ProofOutcome?
+    /// The outcomes of all lineages that a receipt lists; empty for a proof of one.
+    let parts: [ProofOutcome]
+  }
+
+  let store: Store
+  let notices: Notices
+  private let submitted: Counter
+  private let repeated: Counter
+
+  init(store: Store, notices: Notices, metrics: Metrics) {
+    self.store = store
+    self.notices = notices
+    submitted = metrics.counter("order_proofs_total", "Proofs that were taken.")
+    repeated = metrics.counter("order_proofs_repeated_total", "Proofs that were posted before.")
+  }
+
+  /// Takes the proof and waits, at most for the given time, until it has its outcome.
+  ///
+  /// - Throws: `Problem` for text that is no proof, and for an unknown order.
+  func run(_ posted: PostedProof, orderId: String, wait: Duration, traceparent: String?)
+    async throws -> Result
+  {
+    // Apps post what they know at every launch: that is answered without a write.
+    let now = store.clock.now()
+    let known = try await store.readers.read { reader -> Result? in
+      guard let order = try OrderStore.order(reader, orderId) else {
+        throw Problem.unknownOrder(orderId)
+      }
+      let (id, row) = try ProofID.current(reader, orderId, posted.content, at: now)
+      return try row.map { row in
+        Result(
+          proofId: id, order: order, outcome: row.outcome,
+          parts: row.outcome == nil ? [] : try ProofStore.parts(reader, id))
+      }
+    }
+    var first: Result
+    if let known {
+      first = known
+      repeated.add()
+    } else {
+      let notices = notices
+      let (result, isNew) = try await store.change { change in
+        try Self.take(change, posted, orderId, notices, traceparent)
+      }
+      first = result
+      (isNew ? submitted : repeated).add()
+    }
+    guard first.outcome == nil, wait > .zero else { return first }
+
+    let deadline = Deadline.after(wait)
+    while true {
+      // The place in the line comes before the look at the state, so that nothing is missed between.
+      let ticket = notices.requests.enter(orderId, group: first.order.customer)
+      defer { notices.requests.leave(ticket) }
+      first = try await current(first.proofId, orderId)
+      guard first.outcome == nil, !deadline.hasPassed else { return first }
+      if await notices.requests.wait(ticket, atMost: deadline.remaining) != .notified {
+        return try await current(first.proofId, orderId)
+      }
+    }
+  }
+
+  private static func take(
+    _ change: Change, _ posted: PostedProof, _ orderId: String, _ notices: Notices,
+    _ traceparent: String?
+  ) throws -> (Result, isNew: Bool) {
+    guard var order = try OrderStore.order(change.transaction, orderId) else {
+      throw Problem.unknownOrder(orderId)
+    }
+    let (id, row) = try ProofID.current(
+      change.transaction, orderId, posted.content, at: change.now)
+    if let row {
+      return (Result(proofId: id, order: order, outcome: row.outcome, parts: []), false)
+    }
+    try ProofStore.submit(
+      change,
+      Proof(
+        id: id, orderId: orderId, customer: order.customer, bundleId: order.bundleId,
+        kind: posted.kind, content: posted.content, submittedAt: change.now),
+      traceparent: traceparent)
+    if order.state != .completed && order.state != .submitted {
+      order.move(to: .submitted, cause: "proof-posted", at: change.now)
+      try OrderStore.save(change, order, notices: notices, traceparent: traceparent)
+    }
+    return (Result(proofId: id, order: order, outcome: nil, parts: []), true)
+  }
+
+  private func current(_ proofId: String, _ orderId: String) async throws -> Result {
+    try await store.readers.read { reader in
+      guard let order = try OrderStore.order(reader, orderId) else {
+        throw Problem.unknownOrder(orderId)
+      }
+      let outcome = try ProofStore.proof(reader, proofId)?.outcome
+      return Result(
+        proofId: proofId, order: order, outcome: outcome,
+        parts: outcome == nil ? [] : try ProofStore.parts(reader, proofId))
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import Events
+import HTTPServer
+import Pipeline
+import ServiceRuntime
+import SQLite
+import Testing
+
+@testable import order_service
+
+@Suite("Orders") struct OrderTests {
+  private struct List: Decodable { let orders: [Order], next: String? }
+  private struct Moves: Decodable { let moves: [OrderMove] }
+
+  private let world: OrderWorld
+
+  init() throws { world = try OrderWorld() }
+
+  private func list(_ query: String) async throws -> List {
+    let answer = try await world.send(.get, "/v1/orders?\(query)")
+    try #require(answer.status == 200, "\(answer.text)")
+    return try answer.read()
+  }
+
+  private func moves(_ order: Order) async throws -> [OrderMove] {
+    try await world.send(.get, "/v1/orders/\(order.id)/moves").read(Moves.self).moves
+  }
+
+  @Test func `every move is kept with its time and cause`() async throws {
+    let order = try await world.place()
+    world.clock.advance(by: 10)
+    _ = try await world.send(.post, "/v1/orders/\(order.id)/pending")
+    world.clock.advance(by: 10)
+    _ = try await world.prove(order, Proofs.body("1"))
+    try await world.decide(.rejected, reason: "bad-signature")
+    _ = try await world.prove(order, Proofs.body("2"))
+    world.clock.advance(by: 10)
+    try await world.decide(token: order.id)
+    let found = try await moves(order)
+    #expect(
+      found.map(\.state.rawValue)
+        == ["created", "pending", "submitted", "rejected", "submitted", "completed"])
+    #expect(
+      found.map(\.cause) == [
+        "placed", "waits-for-approval", "proof-posted", "proof-outcome", "proof-posted",
+        "proof-outcome",
+      ])
+    #expect(found.map { $0.movedAt - OrderWorld.start } == [0, 10, 20, 20, 20, 30])
+    #expect(found.map(\.revision) == [1, 2, 3, 4, 5, 6])
+    #expect(found[3].rejection == "bad-signature" && found[5].transactionId == "1")
+    // What is kept is what was published.
+    let published: [Order] = try await world.published(.orderChanged)
+    #expect(published.map(\.state) == found.map(\.state))
+  }
+
+  @Test func `a cancelled order stays so, and a payment that came after all completes it`()
+    async throws
+  {
+    let order = try await world.place()
+    for _ in 1...2 {
+      let answer = try await world.send(.post, "/v1/orders/\(order.id)/cancel")
+      #expect(try answer.read(Order.self).state == .cancelled)
+    }
+    #expect(try await moves(order).count == 2)
+    try await world.see("alice", token: order.id)
+    #expect(try await world.order(order.id).state == .completed)
+    for wish in ["cancel", "pending"] {
+      let answer = try await world.send(.post, "/v1/orders/\(order.id)/\(wish)")
+      #expect(answer.status == 409 && answer.problem == "order-completed")
+    }
+  }
+
+  @Test func `an order that waits for a parent has its whole lifetime again`() async throws {
+    let order = try await world.place()
+    world.clock.advance(by: 3_600_000)
+    let answer = try await world.send(.post, "/v1/orders/\(order.id)/pending")
+    let pending: Order = try answer.read()
+    #expect(pending.state == .pending && pending.expiresAt == order.expiresAt + 3_600_000)
+    #expect(try await world.send(.post, "/v1/orders/\(order.id)/pending").read() == pending)
+  }
+
+  @Test(arguments: ["created", "submitted", "rejected", "pending"])
+  func `an open order expires by the clock, and a late payment still completes it`(state: String)
+    async throws
+  {
+    let order = try await world.place()
+    if state == "pending" { _ = try await world.send(.post, "/v1/orders/\(order.id)/pending") }
+    if state == "submitted" || state == "rejected" {
+      _ = try await world.prove(order, Proofs.body("1"))
+    }
+    if state == "rejected" { try await world.decide(.rejected, reason: "expired-chain") }
+    #expect(try await world.order(order.id).state.rawValue == state)
+    let due = try await world.store.readers.read { [expiry = world.expiry] in
+      try expiry.nextDue($0)
+    }
+    let end = try await world.order(order.id).expiresAt
+    #expect(due == end)
+    world.clock.set(end)
+    let expired = try await world.store.change { [expiry = world.expiry] change in
+      try expiry.fire(change, dueBy: end, limit: 10)
+    }
+    #expect(expired == 1)
+    #expect(try await world.order(order.id).state == .expired)
+    _ = try await world.prove(order, Proofs.body("2"))
+    try await world.decide(token: order.id)
+    #expect(try await world.order(order.id).state == .completed)
+  }
+
+  @Test func `orders are listed by customer, state and time, page by page`() async throws {
+    var placed: [Order] = []
+    for number in 0..<7 {
+      // Two at one time, so that a page may end between them.
+      if number % 2 == 0 { world.clock.advance(by: 1000) }
+      placed.append(try await world.place(number == 3 ? "bob" : "alice"))
+    }
+    _ = try await world.send(.post, "/v1/orders/\(placed[0].id)/cancel")
+    var pages: [[Order]] = []
+    var cursor = ""
+    repeat {
+      let page = try await list("customer=alice&limit=2\(cursor)")
+      pages.append(page.orders)
+      cursor = page.next.map { "&cursor=\($0)" } ?? ""
+    } while !cursor.isEmpty
+    let alices = placed.filter { $0.customer == "alice" }.sorted {
+      ($0.createdAt, $0.id) > ($1.createdAt, $1.id)
+    }
+    #expect(pages.map(\.count) == [2, 2, 2])
+    #expect(pages.joined().map(\.id) == alices.map(\.id))
+    #expect(try await list("state=cancelled").orders.map(\.id) == [placed[0].id])
+    #expect(try await list("customer=bob&state=created").orders.map(\.id) == [placed[3].id])
+    let time = placed[2].createdAt
+    #expect(
+      Set(try await list("from=\(time)&to=\(time + 1)").orders.map(\.id))
+        == [placed[2].id, placed[3].id])
+    #expect(try await list("customer=nobody").orders.isEmpty)
+  }
+
+  @Test(arguments: ["limit=0", "limit=201", "limit=x", "from=-1", "to=soon", "cursor=abc"])
+  func `a parameter that cannot be is named`(query: String) async throws {
+    let answer = try await world.send(.get, "/v1/orders?\(query)")
+    #expect(answer.status == 400 && answer.problem == "invalid-parameter")
+  }
+
+  @Test func `a customer's own token reaches only what is the customer's`() async throws {
+    let alice = Principal(name: "alice", scopes: [.orders], customer: "alice")
+    let (own, others) = (try await world.place("alice"), try await world.place("bob"))
+    let read = try await world.send(.get, "/v1/orders/\(own.id)", as: alice)
+    #expect(read.status == 200)
+    for (method, path) in [
+      (Method.get, ""), (.get, "/moves"), (.post, "/cancel"), (.post, "/pending"),
+    ] {
+      let answer = try await world.send(method, "/v1/orders/\(others.id)\(path)", as: alice)
+      #expect(answer.status == 404 && answer.problem == "unknown-order", "\(path)")
+    }
+    let proof = try await world.send(
+      .post, "/v1/orders/\(others.id)/proofs", Proofs.body("1"), as: alice)
+    #expect(proof.status == 404)
+    let place = try await world.send(
+      .post, "/v1/orders", #"{"customer":"bob","productId":"coins.100"}"#, as: alice)
+    #expect(place.status == 403 && place.problem == "other-customer")
+    let restore = try await world.send(
+      .post, "/v1/restores", #"{"customer":"bob","receipt":"77"}"#, as: alice)
+    #expect(restore.status == 403)
+    let listed: List = try await world.send(.get, "/v1/orders", as: alice).read()
+    #expect(listed.orders.map(\.id) == [own.id])
+    #expect(try await world.send(.get, "/v1/orders?customer=bob", as: alice).status == 403)
+  }
+}
