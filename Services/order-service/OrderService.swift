@@ -14,7 +14,11 @@ enum OrderService {
       source: "/purser/order-service", topics: settings.pipeline.topics,
       clock: settings.pipeline.clock, log: log, metrics: metrics)
     // Half of the requests that the server takes at once: those who wait never keep out the others.
-    let notices = Notices(requests: Waiters(limit: ServerLimits().requestsInFlight / 2))
+    // Streams are bounded by the server, and for a customer and a key each by their route.
+    let limits = ServerLimits()
+    let notices = Notices(
+      requests: Waiters(limit: limits.requestsInFlight / 2),
+      streams: Waiters(limit: limits.streams, limitPerKey: OrderEvents.perCustomer))
     let parts = try PipelineParts(
       service: "order-service", settings: settings.pipeline, store: store,
       inputs: [.transactions: CompleteOrder(notices: notices, metrics: metrics)],
@@ -31,6 +35,7 @@ enum OrderService {
         metrics: metrics),
       submitProof: SubmitProof(store: store, notices: notices, metrics: metrics)
     ).add(to: &router)
+    OrderEvents(store: store, notices: notices).add(to: &router)
     RestoreRoutes(
       store: store, shop: shop, longestWait: settings.longestWait,
       restorePurchases: RestorePurchases(

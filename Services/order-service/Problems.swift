@@ -18,7 +18,8 @@ extension Problem {
     guard !reason.allSatisfy(\.isWhitespace), reason.utf8.count <= 1000 else {
       throw Problem(
         status: 422, type: "invalid-reason", title: "Reason needed",
-        detail: "Say in reason, in 1 to 1000 bytes, why this is done; it is kept with the decision.")
+        detail: "Say in reason, in 1 to 1000 bytes, why this is done; it is kept with the decision."
+      )
     }
   }
 
@@ -97,7 +98,8 @@ extension Problem {
   static func unknownLineage(_ text: String) -> Problem {
     Problem(
       status: 422, type: "unknown-lineage", title: "No lineage of a configured app",
-      detail: "'\(text.prefix(200))' is not bundleId/environment/originalTransactionId of an app and "
+      detail:
+        "'\(text.prefix(200))' is not bundleId/environment/originalTransactionId of an app and "
         + "environment in purser.json.")
   }
 }

@@ -19,7 +19,9 @@ extension ServerCore {
   }
 
   func answer(_ exchange: Exchange, _ connection: ConnectionHandle, _ response: Response) -> Bool {
-    var response = response
+    let stream = exchange.state.withLock { $0.method } == .head ? nil : response.stream
+    let outgoing = stream.map { OutgoingStream(self, exchange.peer, connection, $0) }
+    var response = outgoing.flatMap { refusal(of: $0, exchange)?.response } ?? response
     let (id, method, pattern) = exchange.state.withLock { state in
       state.stage = .answered
       state.task = nil
@@ -40,6 +42,10 @@ extension ServerCore {
           "status": LogValue(response.status), "milliseconds": LogValue(time.wholeMilliseconds),
         ])
     }
-    return connection.answer(response)
+    guard let outgoing, let body = response.stream else { return connection.answer(response) }
+    // The end of the exchange takes it from the desk, whatever becomes of this.
+    guard connection.answer(response, with: outgoing) else { return false }
+    outgoing.start(body)
+    return true
   }
 }

@@ -32,6 +32,38 @@ import CMicrohttpd
 
   /// Queues an answer; false when libmicrohttpd refuses it, and then the connection must be closed.
   func answer(_ response: Response) -> Bool {
+    let (fields, count) = fields(of: response)
+    return unsafe fields.withUnsafeBytes { fields in
+      unsafe response.body.withUnsafeBufferPointer { body in
+        unsafe purser_http_answer(
+          handle, UInt32(response.status), body.baseAddress, body.count,
+          fields.bindMemory(to: CChar.self).baseAddress, count) != 0
+      }
+    }
+  }
+
+  /// Queues an answer whose body is what a stream gives; false as above.
+  func answer(_ response: Response, with stream: OutgoingStream) -> Bool {
+    let (fields, count) = fields(of: response)
+    return unsafe fields.withUnsafeBytes { fields in
+      unsafe purser_http_stream(
+        handle, UInt32(response.status), fields.bindMemory(to: CChar.self).baseAddress, count,
+        Unmanaged.passRetained(stream).toOpaque(),
+        { context, buffer, maximum in
+          guard let context = unsafe context, let buffer = unsafe buffer else { return -1 }
+          return unsafe Unmanaged<OutgoingStream>.fromOpaque(context).takeUnretainedValue().read(
+            into: UnsafeMutableRawBufferPointer(start: buffer, count: maximum))
+        },
+        { context in
+          if let context = unsafe context {
+            unsafe Unmanaged<OutgoingStream>.fromOpaque(context).release()
+          }
+        }) != 0
+    }
+  }
+
+  /// Name NUL value NUL for each field that may be sent, and their number.
+  private func fields(of response: Response) -> ([UInt8], Int) {
     var fields: [UInt8] = []
     var count = 0
     for (name, value) in response.headers where isSendable(name, value) {
@@ -42,13 +74,7 @@ import CMicrohttpd
       count += 1
     }
     fields.append(0)
-    return unsafe fields.withUnsafeBytes { fields in
-      unsafe response.body.withUnsafeBufferPointer { body in
-        unsafe purser_http_answer(
-          handle, UInt32(response.status), body.baseAddress, body.count,
-          fields.bindMemory(to: CChar.self).baseAddress, count) != 0
-      }
-    }
+    return (fields, count)
   }
 
   /// Content-Length and Date come from libmicrohttpd; control characters would split the answer.

@@ -15,6 +15,8 @@ final class Peer: Sendable {
     case handling
     /// The answer leaves.
     case writing
+    /// An event stream waits for something to send.
+    case streaming
   }
 
   private struct State {
@@ -41,13 +43,14 @@ final class Peer: Sendable {
     state.withLock { ($0.phase, now - $0.since) }
   }
 
-  /// The descriptor of a connection that waits for its client; nil while a handler works.
+  /// The descriptor of a connection whose client's end would not be seen otherwise; nil while a
+  /// handler works.
   ///
   /// - Parameter patience: Connections that did something lately are left alone.
   func waitingDescriptor(at now: ContinuousClock.Instant, patience: Duration) -> Int32? {
     state.withLock { state in
       switch state.phase {
-      case .fresh, .idle, .reading:
+      case .fresh, .idle, .reading, .streaming:
         state.descriptor >= 0 && now - state.since > patience ? state.descriptor : nil
       case .handling, .writing: nil
       }

@@ -12,6 +12,8 @@ public struct Response: Sendable {
   public var headers: [(String, String)]
   /// The body; not sent for HEAD, 204 and 304.
   public var body: [UInt8]
+  /// What writes the body bit by bit; nil for an answer that is there in full.
+  public internal(set) var stream: StreamBody?
   /// Set when the body could not be encoded: answered as 500 and logged.
   var failure: String?
 

@@ -14,6 +14,10 @@ final class ServerCore: Sendable {
     }
 
     var waiting: [ObjectIdentifier: Waiting] = [:]
+    /// Answers whose bodies are written as things happen, by their exchange.
+    var streams: [ObjectIdentifier: OutgoingStream] = [:]
+    /// How many streams each group has.
+    var streamsOf: [String: Int] = [:]
     /// Exchanges between request line and last byte.
     var open = 0
     /// New requests are refused.
@@ -59,6 +63,7 @@ final class ServerCore: Sendable {
   }
 
   func ended(_ exchange: Exchange) {
+    endStream(of: exchange)
     let reserved = exchange.state.withLock { $0.reserved }
     if reserved > 0 { buffered.wrappingSubtract(reserved, ordering: .relaxed) }
     exchange.peer.enter(.idle)
@@ -75,6 +80,8 @@ final class ServerCore: Sendable {
   func beginStopping() {
     let isDrained = desk.withLock { desk in
       desk.isStopping = true
+      // They would never end by themselves; their clients come back to another process.
+      for stream in desk.streams.values { stream.endAtDesk() }
       return desk.open == 0
     }
     if isDrained { drained.complete(with: ()) }

@@ -14,6 +14,10 @@ public struct ServerLimits: Sendable {
   public var connectionsPerClient = 0
   /// Requests in their handlers; more are answered 503.
   public var requestsInFlight = 1024
+  /// Open streams; more are answered 429.
+  public var streams = 512
+  /// What a stream keeps for a client that does not read, in bytes; beyond it the stream ends.
+  public var streamBytes = 64 * 1024
   /// How long a connection may rest between two requests, whole seconds.
   public var idleTime: Duration = .seconds(60)
   /// How long head and body of a request may take to arrive, however busily.

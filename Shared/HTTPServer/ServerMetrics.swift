@@ -19,6 +19,7 @@ final class ServerMetrics: Sendable {
 
   let connections: Gauge
   let inFlight: Gauge
+  let streams: Gauge
   private let metrics: Metrics
   private let known = Mutex(Known())
 
@@ -26,6 +27,7 @@ final class ServerMetrics: Sendable {
     self.metrics = metrics
     connections = metrics.gauge("http_connections", "Open connections.")
     inFlight = metrics.gauge("http_requests_in_flight", "Requests in their handlers.")
+    streams = metrics.gauge("http_streams", "Open event streams.")
   }
 
   func answered(_ method: Method, _ pattern: String, _ status: Int, in time: Duration) {

@@ -50,6 +50,12 @@ extension Problem {
       status: 503, type: "overloaded", title: "Overloaded", detail: detail, retryAfter: retryAfter)
   }
 
+  /// 429: the customer, the key or the server has as many open streams as it may have.
+  static let tooManyStreams = Problem(
+    status: 429, type: "too-many-streams", title: "Too many streams",
+    detail: "So many event streams are open already. Close one, or read with Prefer: wait.",
+    retryAfter: .seconds(5))
+
   /// 503: the process is about to end.
   static let stopping = Problem(
     status: 503, type: "stopping", title: "Stopping",

@@ -38,9 +38,12 @@ struct Watch: Sendable {
     }
     guard unsafe poll(&polled, nfds_t(polled.count), 0) > 0 else { return }
     // A descriptor may have been closed and given to another meanwhile: then its peer knows.
+    var gone: Set<ObjectIdentifier> = []
     for (one, result) in zip(waiting, polled) where Int32(result.revents) & Self.finished != 0 {
       _ = one.peer.cut()
+      gone.insert(ObjectIdentifier(one.peer))
     }
+    core.endStreams { gone.contains(ObjectIdentifier($0)) }
   }
 
   /// POLLRDHUP of poll(2): the other side has finished sending.
@@ -69,7 +72,7 @@ struct Watch: Sendable {
     case .fresh, .reading: (core.limits.readTime, "slow-request")
     case .idle: (core.limits.idleTime, "idle")
     case .writing: (core.limits.writeTime, "slow-reader")
-    case .handling: nil
+    case .handling, .streaming: nil
     }
   }
 }

@@ -66,6 +66,26 @@ final class RawClient: Sendable {
     return String(decoding: all, as: UTF8.self)
   }
 
+  /// Reads until a text has come, and forgets what came up to it; false when the connection ended
+  /// before.
+  ///
+  /// Blocks: only within `onThread`.
+  func readUntil(_ text: String) -> Bool {
+    let wanted = Array(text.utf8)
+    while true {
+      let found = unread.withLock { unread -> Bool in
+        guard
+          let place = unread.indices.first(where: { unread[$0...].starts(with: wanted) })
+        else { return false }
+        unread.removeFirst(place + wanted.count)
+        return true
+      }
+      if found { return true }
+      guard let bytes = receive(), !bytes.isEmpty else { return false }
+      unread.withLock { $0 += bytes }
+    }
+  }
+
   private let unread = Mutex<[UInt8]>([])
 
   /// One answer with its body, leaving what comes after it; nil when the connection ended before.

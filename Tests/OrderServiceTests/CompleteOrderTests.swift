@@ -88,13 +88,15 @@ import Testing
     #expect(try await state(order) == .submitted)
   }
 
-  @Test func `a receipt is decided when all of its parts are, and its own part completes the order`()
+  @Test
+  func `a receipt is decided when all of its parts are, and its own part completes the order`()
     async throws
   {
     let order = try await world.place("alice", "themes.all")
     #expect(try await world.prove(order, #"{"receipt":"\#(Proofs.receipt())"}"#).status == 202)
     try await world.decide(
-      .alreadyRecorded, part: ProofPart(index: 1, count: 3), transaction: "7", product: "pro.yearly")
+      .alreadyRecorded, part: ProofPart(index: 1, count: 3), transaction: "7", product: "pro.yearly"
+    )
     try await world.decide(
       part: ProofPart(index: 3, count: 3), transaction: "9", product: "themes.all")
     #expect(try await state(order) == .submitted)

@@ -144,7 +144,8 @@ import Testing
     _ = try await world.prove(order, Proofs.body("1"))
     _ = try await token("alice")
     _ = try await world.send(
-      .post, "/v1/restores", #"{"customer":"alice","signedTransactions":["\#(Proofs.signed("5"))"]}"#)
+      .post, "/v1/restores",
+      #"{"customer":"alice","signedTransactions":["\#(Proofs.signed("5"))"]}"#)
     let first = try await erase("alice")
     #expect(first.status == 202)
     #expect(try await erase("alice").body == first.body)

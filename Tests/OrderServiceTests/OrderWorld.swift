@@ -39,7 +39,9 @@ struct OrderWorld: Sendable {
          "apps": [{"bundleId": "\(Self.bundle)", "environments": {"Sandbox": {}},
                    "policies": {"transfer": "\(transfer)"}}]}
         """.utf8))
-    let shop = Shop(apps: apps, catalogs: apps.catalogs { _, _ in })
+    let catalog = try Catalog.load(path: "\(TestData.packageRoot)/deploy/demo/catalog.json")
+    let shop = Shop(
+      apps: apps, catalogs: [Self.bundle: Reloadable("catalog", fixed: catalog)])
     expiry = ExpireOrders(notices: notices)
     complete = CompleteOrder(notices: notices, metrics: metrics)
     var router = Router()
@@ -49,6 +51,7 @@ struct OrderWorld: Sendable {
         store: store, shop: shop, partitions: 12, notices: notices, metrics: metrics),
       submitProof: SubmitProof(store: store, notices: notices, metrics: metrics)
     ).add(to: &router)
+    OrderEvents(store: store, notices: notices, heartbeat: .milliseconds(20)).add(to: &router)
     RestoreRoutes(
       store: store, shop: shop, longestWait: .seconds(30),
       restorePurchases: RestorePurchases(

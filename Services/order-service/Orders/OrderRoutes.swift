@@ -86,7 +86,8 @@ struct OrderRoutes: Sendable {
     let wait = request.preferredWait(atMost: longestWait)
     let body = try request.json(ProofBody.self)
     let posted = try PostedProof(body.text, in: body.field)
-    let id = request.principal?.customer == nil ? Reach.orderId(request) : try await order(request).id
+    let id =
+      request.principal?.customer == nil ? Reach.orderId(request) : try await order(request).id
     let result = try await submitProof.run(
       posted, orderId: id, wait: wait ?? .zero, traceparent: request.traceparent)
     let response = try ProofAnswer.response(result, shop.apps)

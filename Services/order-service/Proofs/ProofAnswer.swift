@@ -79,7 +79,8 @@ struct PartAnswer: Encodable {
 }
 
 extension Problem {
-  fileprivate static func rejected(_ outcome: ProofOutcome, _ result: SubmitProof.Result) -> Problem {
+  fileprivate static func rejected(_ outcome: ProofOutcome, _ result: SubmitProof.Result) -> Problem
+  {
     Problem(
       status: 422, type: "proof-rejected", title: "The proof was refused",
       detail: (outcome.detail ?? "The proof is not a genuine purchase of this app.")

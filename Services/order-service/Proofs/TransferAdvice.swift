@@ -26,7 +26,8 @@ struct TransferAdvice: Sendable, Equatable {
     let detail = outcome.detail.map { "\($0) " } ?? ""
     return TransferAdvice(
       policy: policies.transfer.rawValue,
-      text: "This Apple account's purchase belongs to another customer. \(detail)\(why) Support can "
+      text:
+        "This Apple account's purchase belongs to another customer. \(detail)\(why) Support can "
         + "move it (POST /v1/customers/{customer}/transfers).")
   }
 }

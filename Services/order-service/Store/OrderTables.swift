@@ -4,7 +4,8 @@ import SQLite
 /// The tables of order-service.
 enum OrderTables {
   static let migrations = [
-    Migration(version: 1, ([PipelineTables.version1, orders, proofs, customers]).joined(separator: ";\n"))
+    Migration(
+      version: 1, ([PipelineTables.version1, orders, proofs, customers]).joined(separator: ";\n"))
   ]
 
   /// States in which an order still waits for its purchase, as SQL; the indexes below name them too.

@@ -170,11 +170,9 @@ void purser_http_each_field(struct MHD_Connection *connection, void *list,
   MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &on_field, &walk);
 }
 
-int purser_http_answer(struct MHD_Connection *connection, unsigned int status, const uint8_t *body,
-                       size_t body_length, const char *fields, size_t field_count) {
-  struct MHD_Response *response = MHD_create_response_from_buffer(
-      body_length, (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
-  if (!response) return 0;
+// Adds the fields, queues the answer, and gives the response back to the library.
+static int queue(struct MHD_Connection *connection, unsigned int status,
+                 struct MHD_Response *response, const char *fields, size_t field_count) {
   enum MHD_Result result = MHD_YES;
   for (size_t i = 0; i < field_count && result == MHD_YES; i++) {
     const char *value = fields + strlen(fields) + 1;
@@ -184,6 +182,50 @@ int purser_http_answer(struct MHD_Connection *connection, unsigned int status, c
   if (result == MHD_YES) result = MHD_queue_response(connection, status, response);
   MHD_destroy_response(response);
   return result == MHD_YES;
+}
+
+int purser_http_answer(struct MHD_Connection *connection, unsigned int status, const uint8_t *body,
+                       size_t body_length, const char *fields, size_t field_count) {
+  struct MHD_Response *response = MHD_create_response_from_buffer(
+      body_length, (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
+  return response ? queue(connection, status, response, fields, field_count) : 0;
+}
+
+struct stream {
+  void *context;
+  purser_http_read read;
+  purser_http_release release;
+};
+
+static ssize_t on_read(void *context, uint64_t position, char *buffer, size_t maximum) {
+  (void)position;
+  struct stream *stream = context;
+  long count = stream->read(stream->context, buffer, maximum);
+  return count < 0 ? MHD_CONTENT_READER_END_OF_STREAM : count;
+}
+
+static void on_release(void *context) {
+  struct stream *stream = context;
+  stream->release(stream->context);
+  free(stream);
+}
+
+int purser_http_stream(struct MHD_Connection *connection, unsigned int status, const char *fields,
+                       size_t field_count, void *context, purser_http_read read,
+                       purser_http_release release) {
+  struct stream *stream = malloc(sizeof *stream);
+  if (!stream) {
+    release(context);
+    return 0;
+  }
+  *stream = (struct stream){context, read, release};
+  struct MHD_Response *response = MHD_create_response_from_callback(
+      MHD_SIZE_UNKNOWN, 4096, &on_read, stream, &on_release);
+  if (!response) {
+    on_release(stream);
+    return 0;
+  }
+  return queue(connection, status, response, fields, field_count);
 }
 
 int purser_http_listen(const char *host, uint16_t port, int backlog) {

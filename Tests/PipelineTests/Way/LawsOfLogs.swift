@@ -7,7 +7,8 @@ import Kafka
 // Laws that each record, order, lineage and proof must keep.
 extension Laws {
   private static let types: [Topic: Set<EventType>] = [
-    .customers: [.tokenIssued], .orders: [.orderChanged], .proofs: [.proofSubmitted],
+    .customers: [.tokenIssued, .customerMerged, .lineageTransferred, .customerErased],
+    .orders: [.orderChanged], .proofs: [.proofSubmitted],
     .appstore: [.appStoreFact], .transactions: [.lineageChanged, .proofDecided],
     .entitlements: [
       .entitlementActivated, .entitlementUpdated, .entitlementDeactivated, .balanceChanged,

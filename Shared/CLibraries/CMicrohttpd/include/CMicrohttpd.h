@@ -57,6 +57,18 @@ void purser_http_each_field(struct MHD_Connection *connection, void *list, purse
 int purser_http_answer(struct MHD_Connection *connection, unsigned int status, const uint8_t *body,
                        size_t body_length, const char *fields, size_t field_count);
 
+// Fills `buffer` with the next bytes of a stream: their count, 0 after suspending the connection, or
+// PURSER_HTTP_END. On the connection's own thread.
+typedef long (*purser_http_read)(void *stream, char *buffer, size_t maximum);
+typedef void (*purser_http_release)(void *stream);
+enum { PURSER_HTTP_END = -1 };
+
+// Queues an answer whose body is read bit by bit. `release` is called exactly once, also when 0 is
+// returned because the library refuses it.
+int purser_http_stream(struct MHD_Connection *connection, unsigned int status, const char *fields,
+                       size_t field_count, void *stream, purser_http_read read,
+                       purser_http_release release);
+
 // Resolves, binds and listens. The descriptor, or the negated errno; -10000 plus the (negative) code of getaddrinfo.
 int purser_http_listen(const char *host, uint16_t port, int backlog);
 // The port a listening descriptor is bound to; 0 when it is none.
