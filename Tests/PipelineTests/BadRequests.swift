@@ -91,7 +91,8 @@ struct BadRequest: Sendable, CustomTestStringConvertible {
       type: "unknown-order"),
     BadRequest(
       name: "a proof for an order that nobody opened", party: order, path: noOrder + "/proofs",
-      body: #"{"signedTransaction":"e30.e30.e30"}"#, status: 404, type: "unknown-order"),
+      body: #"{"signedTransaction":"e30.eyJ0cmFuc2FjdGlvbklkIjoiMSJ9.e30"}"#, status: 404,
+      type: "unknown-order"),
     proof("a proof that is not JSON", "{", 400, "invalid-json"),
     proof("a proof without text", "{}", 400, "invalid-field"),
     proof("a proof that is empty", #"{"signedTransaction":""}"#, 422, "malformed-proof"),
