@@ -41,7 +41,10 @@ func shim(_ name: String, links: [String] = []) -> Target {
 
 let package = Package(
   name: "purser",
+  // For apps that take `PurserClient`; everything else runs on Linux.
+  platforms: [.macOS(.v15), .iOS(.v17)],
   products: [
+    .library(name: "PurserClient", targets: ["PurserClient"]),
     .executable(name: "order-service", targets: ["order-service"]),
     .executable(name: "verify-service", targets: ["verify-service"]),
     .executable(name: "entitlement-service", targets: ["entitlement-service"]),
@@ -79,11 +82,15 @@ let package = Package(
     shared("AppStore", ["Cryptography", "HTTPClient", "JSON"]),
     shared("Pipeline", ["Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
 
+    // What an app takes in; imports nothing of ours.
+    shared("PurserClient"),
+
     // The executables.
     service(
       "order-service",
       [
-        "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
+        "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "SQLite",
         "ServiceRuntime",
       ]),
     service(
@@ -119,6 +126,7 @@ let package = Package(
     tests("JSONTests", ["JSON"]),
     tests("EventsTests", ["Events"]),
     tests("CatalogTests", ["Catalog"]),
+    tests("PurserClientTests", ["PurserClient"]),
     tests("ServiceRuntimeTests", ["ServiceRuntime"]),
     tests("CryptographyTests", ["Cryptography"]),
     tests("KafkaTests", ["Kafka", "ServiceRuntime"]),
@@ -136,7 +144,8 @@ let package = Package(
     tests(
       "OrderServiceTests",
       [
-        "order-service", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "order-service", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka",
+        "Pipeline",
         "SQLite", "ServiceRuntime",
       ]),
     tests(
@@ -167,7 +176,9 @@ let package = Package(
     tests(
       "PipelineTests",
       [
-        "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "Processes", "SQLite", "AppStore",
+        "purser", "Events", "HTTPClient", "Kafka", "Pipeline", "Processes", "PurserClient",
+        "SQLite",
+        "AppStore",
         "Cryptography", "ServiceRuntime",
       ]),
 

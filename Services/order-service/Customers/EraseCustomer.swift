@@ -55,7 +55,6 @@ struct EraseCustomer: Sendable {
     try rows.run("DELETE FROM proofs WHERE order_id IN \(own)", customer)
     try rows.run("DELETE FROM proofs WHERE customer = ?", customer)
     try rows.run("DELETE FROM order_moves WHERE order_id IN \(own)", customer)
-    try rows.run("DELETE FROM idempotency_keys WHERE made_id IN \(own)", customer)
     try rows.forEach("SELECT id FROM orders WHERE customer = ?", customer) { row in
       notices.tell(row.text(0), after: change)
     }

@@ -88,8 +88,12 @@ struct ListOrders: Sendable {
       conditions.append("state = ?")
       choice.append(state.rawValue)
     }
+    // A customer has few orders, a state may have nearly all; SQLite cannot know.
+    let index =
+      customer != nil
+      ? "orders_by_customer" : state != nil ? "orders_by_state" : "orders_by_time"
     let sql = """
-      SELECT body FROM orders WHERE \(conditions.joined(separator: " AND "))
+      SELECT body FROM orders INDEXED BY \(index) WHERE \(conditions.joined(separator: " AND "))
       ORDER BY created_at DESC, id DESC LIMIT ?
       """
     let count = Int64(limit + 1)

@@ -55,8 +55,10 @@ struct OrderEvents: Sendable {
       let ticket = notices.streams.enter(id)
       defer { notices.streams.leave(ticket) }
       guard
-        let moves = try? await store.readers.read({ [after] in
-          try OrderMoves.after(after, of: id, $0)
+        let moves = try? await store.readers.read({ [after] reader in
+          // An order of an erased customer is gone, and its stream with it.
+          try OrderStore.order(reader, id) == nil
+            ? nil : OrderMoves.after(after, of: id, reader)
         })
       else { return }
       for move in moves {

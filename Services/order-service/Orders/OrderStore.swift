@@ -26,7 +26,8 @@ enum OrderStore {
   ) throws -> [Order] {
     try rows.query(
       """
-      SELECT body FROM orders WHERE customer = ? AND created_at <= ?
+      SELECT body FROM orders INDEXED BY orders_by_customer
+      WHERE customer = ? AND created_at <= ?
         AND product_id = ? AND state IN \(OrderTables.open)
       ORDER BY created_at, id LIMIT 20
       """, customer, time, productId

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import purser
@@ -39,6 +40,26 @@ extension Trait where Self == WayTrait {
     WayTrait(extra: { plan in
       let keys = BadInput.keys(of: plan.apiKey)
       return Dictionary(uniqueKeysWithValues: Way.services.map { ($0, keys) })
+    })
+  }
+
+  /// A stack whose order-service has a catalog of its own, which a test may change.
+  static var wayWithOwnCatalog: WayTrait {
+    WayTrait(extra: { plan in
+      do {
+        let folder = URL(filePath: plan.places.catalog).deletingLastPathComponent().path
+        for (name, copy) in [
+          ("catalog.json", "own-catalog.json"), ("Store.storekit", "Store.storekit"),
+        ] {
+          try FileManager.default.copyItem(atPath: "\(folder)/\(name)", toPath: plan.file(copy))
+        }
+        let own = plan.configuration.replacing(
+          plan.places.catalog, with: plan.file("own-catalog.json"))
+        try Data(own.utf8).write(to: URL(filePath: plan.file("own-purser.json")))
+      } catch {
+        Issue.record(error)
+      }
+      return ["order-service": ["PURSER_CONFIG": plan.file("own-purser.json")]]
     })
   }
 }
