@@ -36,12 +36,6 @@ extension Problem {
       status: 422, type: "invalid-customer", title: "Invalid customer id", detail: detail)
   }
 
-  static func invalidParameter(_ name: String, _ what: String) -> Problem {
-    Problem(
-      status: 400, type: "invalid-parameter", title: "Invalid parameter",
-      detail: "\(name): \(what).", members: ["parameter": .string(name)])
-  }
-
   static func unknownOrder(_ id: String) -> Problem {
     Problem(
       status: 404, type: "unknown-order", title: "Unknown order",

@@ -4,26 +4,8 @@ import HTTPServer
 import Pipeline
 import SQLite
 
-/// Which customers a caller may reach: all with an API key, its own with a customer's token.
+/// The orders that a caller may reach: all with an API key, the customer's own with its token.
 enum Reach {
-  /// - Throws: `Problem` 403 `other-customer`.
-  static func check(_ request: Request, customer: String) throws(Problem) {
-    guard let own = request.principal?.customer, !Customer.isSame(own, customer) else { return }
-    throw Problem(
-      status: 403, type: "other-customer", title: "Another customer",
-      detail: "This token speaks for one customer, and the request is about another.")
-  }
-
-  /// Refuses a customer's own token where only the team's keys may act.
-  ///
-  /// - Throws: `Problem` 403 `key-only`.
-  static func requireKey(_ request: Request) throws(Problem) {
-    guard request.principal?.customer != nil else { return }
-    throw Problem(
-      status: 403, type: "key-only", title: "Not with a customer's token",
-      detail: "Only an API key of the team may do this, never a customer's own token.")
-  }
-
   /// The id in the path; Swift's `UUID` writes it in upper case, Purser in lower.
   static func orderId(_ request: Request) -> String {
     let id = request.parameter("id")
@@ -42,6 +24,8 @@ enum Reach {
       return Customer.isSame(try CustomerStore.root(reader, own), order.customer) ? order : nil
     }
     guard let order else { throw Problem.unknownOrder(id) }
+    // A token's customer was counted before.
+    if own == nil { try request.admit(customer: order.customer) }
     return order
   }
 }

@@ -22,10 +22,14 @@ extension ServerCore {
     let stream = exchange.state.withLock { $0.method } == .head ? nil : response.stream
     let outgoing = stream.map { OutgoingStream(self, exchange.peer, connection, $0) }
     var response = outgoing.flatMap { refusal(of: $0, exchange)?.response } ?? response
-    let (id, method, pattern) = exchange.state.withLock { state in
+    let (id, method, pattern, fields) = exchange.state.withLock { state in
       state.stage = .answered
       state.task = nil
-      return (state.id, state.method, state.pattern)
+      return (state.id, state.method, state.pattern, state.fields)
+    }
+    if let fields {
+      response.headers += fields.crossOrigin
+      response.headers += fields.meter?.fields ?? []
     }
     if !id.isEmpty { response.headers.append(("X-Request-Id", id)) }
     if isStopping && response.header("Connection") == nil {

@@ -14,7 +14,7 @@ struct ListOrders: Sendable {
   var from: Int64?
   /// Opened before this time, UTC milliseconds.
   var to: Int64?
-  var limit = 50
+  var limit: Int
   var cursor: Cursor?
 
   struct Page: Sendable {
@@ -53,15 +53,10 @@ struct ListOrders: Sendable {
     state = request.queryValue("state").map { OrderState(rawValue: $0) }
     from = try Self.time(request, "from")
     to = try Self.time(request, "to")
-    if let text = request.queryValue("limit") {
-      guard let limit = Int(text), (1...Self.largestPage).contains(limit) else {
-        throw .invalidParameter("limit", "it is a whole number from 1 to \(Self.largestPage)")
-      }
-      self.limit = limit
-    }
+    limit = try request.pageLimit(default: 50, most: Self.largestPage)
     if let text = request.queryValue("cursor") {
       guard let cursor = Cursor(text) else {
-        throw .invalidParameter("cursor", "take it from the member next of the page before")
+        throw .invalidParameter("cursor", "take it from the member next of the page before.")
       }
       self.cursor = cursor
     }
@@ -70,7 +65,7 @@ struct ListOrders: Sendable {
   private static func time(_ request: Request, _ name: String) throws(Problem) -> Int64? {
     guard let text = request.queryValue(name) else { return nil }
     guard let time = Int64(text), time >= 0 else {
-      throw .invalidParameter(name, "it is UTC milliseconds since 1970")
+      throw .invalidParameter(name, "give UTC milliseconds since 1970.")
     }
     return time
   }

@@ -23,7 +23,8 @@ struct OrderEvents: Sendable {
   var heartbeat = OrderEvents.heartbeat
 
   func add(to router: inout Router) {
-    router.on(.get, "/v1/orders/{id}/events", scope: .orders) { request in
+    router.on(.get, "/v1/orders/{id}/events", scope: .orders, tokens: .admittedByHandler) {
+      request in
       try await stream(request)
     }
   }
@@ -33,7 +34,7 @@ struct OrderEvents: Sendable {
     let last = request.headers["Last-Event-ID"] ?? request.queryValue("lastEventId")
     guard let after = last.map({ Int64($0) }) ?? 0 else {
       throw Problem.invalidParameter(
-        "Last-Event-ID", "it is the id of the last event that was read")
+        "Last-Event-ID", "give the id of the last event that was read.")
     }
     var shares = [StreamBody.Share("customer \(order.customer)", limit: Self.perCustomer)]
     if let key = request.principal?.name {

@@ -15,26 +15,36 @@ struct OrderRoutes: Sendable {
   let submitProof: SubmitProof
 
   func add(to router: inout Router) {
-    router.on(.post, "/v1/orders", scope: .orders) { request in try await place(request) }
-    router.on(.get, "/v1/orders", scope: .orders) { request in try await list(request) }
-    router.on(.get, "/v1/orders/{id}", scope: .orders) { request in try await read(request) }
-    router.on(.get, "/v1/orders/{id}/moves", scope: .orders) { request in
+    router.on(.post, "/v1/orders", scope: .orders, tokens: .admittedByHandler) { request in
+      try await place(request)
+    }
+    router.on(.get, "/v1/orders", scope: .orders, tokens: .admittedByHandler) { request in
+      try await list(request)
+    }
+    router.on(.get, "/v1/orders/{id}", scope: .orders, tokens: .admittedByHandler) { request in
+      try await read(request)
+    }
+    router.on(.get, "/v1/orders/{id}/moves", scope: .orders, tokens: .admittedByHandler) {
+      request in
       try await moves(request)
     }
-    router.on(.post, "/v1/orders/{id}/cancel", scope: .orders) { request in
+    router.on(.post, "/v1/orders/{id}/cancel", scope: .orders, tokens: .admittedByHandler) {
+      request in
       try await move(request, .cancel)
     }
-    router.on(.post, "/v1/orders/{id}/pending", scope: .orders) { request in
+    router.on(.post, "/v1/orders/{id}/pending", scope: .orders, tokens: .admittedByHandler) {
+      request in
       try await move(request, .pending)
     }
-    router.on(.post, "/v1/orders/{id}/proofs", scope: .orders) { request in
+    router.on(.post, "/v1/orders/{id}/proofs", scope: .orders, tokens: .admittedByHandler) {
+      request in
       try await prove(request)
     }
   }
 
   private func place(_ request: Request) async throws -> Response {
     let input = try request.json(PlaceOrder.Input.self)
-    try Reach.check(request, customer: input.customer)
+    try request.admit(customer: input.customer)
     let order = try await placeOrder.run(
       input, principal: request.principal?.name ?? "",
       idempotencyKey: try request.idempotencyKey(), traceparent: request.traceparent)
@@ -45,7 +55,7 @@ struct OrderRoutes: Sendable {
   private func list(_ request: Request) async throws -> Response {
     var list = try ListOrders(request)
     if let only = request.principal?.customer {
-      if let customer = list.customer { try Reach.check(request, customer: customer) }
+      if let customer = list.customer { try request.admit(customer: customer) }
       list.customer = only
     }
     let page = try await store.readers.read { [list] in try list.run($0) }

@@ -14,13 +14,17 @@ struct RestoreRoutes: Sendable {
   let restorePurchases: RestorePurchases
 
   func add(to router: inout Router) {
-    router.on(.post, "/v1/restores", scope: .orders) { request in try await restore(request) }
-    router.on(.get, "/v1/restores/{id}", scope: .orders) { request in try await read(request) }
+    router.on(.post, "/v1/restores", scope: .orders, tokens: .admittedByHandler) { request in
+      try await restore(request)
+    }
+    router.on(.get, "/v1/restores/{id}", scope: .orders, tokens: .admittedByHandler) { request in
+      try await read(request)
+    }
   }
 
   private func restore(_ request: Request) async throws -> Response {
     let input = try request.json(RestorePurchases.Input.self)
-    try Reach.check(request, customer: input.customer)
+    try request.admit(customer: input.customer)
     let wait = request.preferredWait(atMost: longestWait)
     let result = try await restorePurchases.run(
       input, wait: wait ?? .zero, traceparent: request.traceparent)
