@@ -1,7 +1,7 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test bench endurance build format lint clean setup
+.PHONY: help demo up test bench fuzz fuzz-http endurance build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
@@ -22,6 +22,12 @@ test: setup ## Runs all tests
 bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is a short run
 	swift build --configuration release
 	@.build/release/bench $(ARGS)
+
+fuzz: fuzz-http ## Feeds the services what nobody asked for; EXAMPLES=50 for each HTTP operation
+
+EXAMPLES ?= 50
+fuzz-http: build
+	deploy/scripts/fuzz-http $(EXAMPLES)
 
 MINUTES ?= 10
 endurance: setup ## Faults under load for MINUTES=10, repeatable with SEED=…

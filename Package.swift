@@ -96,8 +96,7 @@ let package = Package(
       "order-service",
       [
         "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
-        "SQLite",
-        "ServiceRuntime",
+        "SQLite", "ServiceRuntime",
       ]),
     service(
       "verify-service",
@@ -181,8 +180,8 @@ let package = Package(
     tests(
       "PurserTests",
       [
-        "purser", "Access", "Cryptography", "Events", "HTTPServer", "Kafka", "Pipeline", "Processes",
-        "ServiceRuntime",
+        "purser", "Access", "Catalog", "Cryptography", "Events", "HTTPServer", "Kafka", "Pipeline",
+        "Processes", "ServiceRuntime",
       ]),
     // The documents held against the code.
     tests(

@@ -154,6 +154,7 @@ import Testing
     #expect(told.allSatisfy { $0.author == "support" && $0.reason == "asked for it" })
     for table in [
       "orders", "order_moves", "proofs", "proof_parts", "restores", "account_tokens", "merges",
+      "subscriptions_seen",
     ] {
       let rows = try await world.store.readers.read { reader in
         try reader.first("SELECT COUNT(*) FROM \(table)") { $0.int(0) }

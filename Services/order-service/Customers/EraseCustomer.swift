@@ -62,5 +62,6 @@ struct EraseCustomer: Sendable {
     try rows.run("DELETE FROM restores WHERE customer = ?", customer)
     try rows.run("DELETE FROM account_tokens WHERE customer = ?", customer)
     try rows.run("DELETE FROM merges WHERE customer = ?", customer)
+    try rows.run("DELETE FROM subscriptions_seen WHERE customer = ?", customer)
   }
 }

@@ -5,7 +5,9 @@ import SQLite
 enum OrderTables {
   static let migrations = [
     Migration(
-      version: 1, ([PipelineTables.version1, orders, proofs, customers]).joined(separator: ";\n"))
+      version: 1,
+      ([PipelineTables.version1, orders, proofs, customers, SubscriptionHistory.table]).joined(
+        separator: ";\n"))
   ]
 
   /// States in which an order still waits for its purchase, as SQL; the indexes below name them too.
