@@ -88,8 +88,8 @@ let package = Package(
     service(
       "verify-service",
       [
-        "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
-        "SQLite", "ServiceRuntime",
+        "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "Kafka",
+        "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
       "entitlement-service",
