@@ -1,7 +1,7 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test bench endurance build format lint clean setup
+.PHONY: help demo up test fuzz bench endurance build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
@@ -18,6 +18,10 @@ up: build ## Starts everything and keeps it running until Ctrl-C
 
 test: setup ## Runs all tests
 	@deploy/scripts/test
+
+SECONDS_EACH ?= 60
+fuzz: setup ## Feeds the readers of hostile input with libFuzzer, SECONDS_EACH=60 for each
+	@deploy/scripts/fuzz $(SECONDS_EACH)
 
 bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is a short run
 	swift build --configuration release

@@ -39,6 +39,17 @@ func shim(_ name: String, links: [String] = []) -> Target {
     linkerSettings: links.map { .linkedLibrary($0) })
 }
 
+/// Fuzzing needs the toolchain's libFuzzer, so only `make fuzz` builds it; see deploy/scripts/fuzz.
+let fuzzing: [Target] =
+  Context.environment["PURSER_FUZZ"] == nil
+  ? []
+  : [
+    .target(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
+    .executableTarget(
+      name: "fuzz", dependencies: ["AppStore", "CFuzzer", "Cryptography"],
+      path: "Tests/Fuzzing/fuzz", swiftSettings: settings),
+  ]
+
 let package = Package(
   name: "purser",
   products: [
@@ -178,5 +189,5 @@ let package = Package(
         "Processes", "SQLite", "ServiceRuntime",
       ],
       path: "Tests/Benchmarks/bench", swiftSettings: settings),
-  ]
+  ] + fuzzing
 )

@@ -68,7 +68,7 @@ import Testing
       tries.withLock { $0.append(books.clock.now()) }
       return .tryLater(fault: "away", after: nil)
     } until: {
-      books.clock.advance(by: 600_000)
+      books.clock.advance(by: 3_600_000)
       return try await books.outcomes().count == 1
     }
     #expect(try await books.outcomes().map(\.reason) == ["apple-unreachable"])
