@@ -46,6 +46,7 @@ lint: ## Checks format, imports and the rules for files
 	$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel
 	deploy/scripts/check-imports
 	deploy/scripts/check-files
+	deploy/scripts/write-event-forms --check
 
 clean: ## Removes what was built; stores and logs of `purser up` stay
 	rm -rf .build

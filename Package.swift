@@ -71,7 +71,8 @@ let package = Package(
     shim("CPlatform"),
 
     // Pure values and rules.
-    shared("Events"),
+    shared("JSON"),
+    shared("Events", ["JSON"]),
     shared("Catalog"),
 
     // One wrapper per C library: bytes in, bytes out.
@@ -79,14 +80,14 @@ let package = Package(
     shared("Cryptography", ["COpenSSL"]),
     shared("Kafka", ["CRdkafka", "ServiceRuntime"]),
     shared("SQLite", ["CSQLite", "ServiceRuntime"]),
-    shared("HTTPServer", ["CMicrohttpd", "ServiceRuntime", "Cryptography"]),
+    shared("HTTPServer", ["CMicrohttpd", "ServiceRuntime", "Cryptography", "JSON"]),
     shared("HTTPClient", ["CCurl", "ServiceRuntime"]),
 
     // Processes that a program of ours starts: the tool and the benchmarks, never a service.
     shared("Processes", ["ServiceRuntime"]),
 
     // What Purser is made of.
-    shared("AppStore", ["Cryptography", "HTTPClient"]),
+    shared("AppStore", ["Cryptography", "HTTPClient", "JSON"]),
     shared("Pipeline", ["Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
 
     // The executables.
@@ -99,7 +100,7 @@ let package = Package(
     service(
       "verify-service",
       [
-        "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "Kafka",
+        "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON", "Kafka",
         "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
@@ -126,13 +127,16 @@ let package = Package(
       ],
       path: "Tests/TestSupport", swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
+    tests("JSONTests", ["JSON"]),
     tests("EventsTests", ["Events"]),
     tests("CatalogTests", ["Catalog"]),
     tests("ServiceRuntimeTests", ["ServiceRuntime"]),
     tests("CryptographyTests", ["Cryptography"]),
     tests("KafkaTests", ["Kafka", "ServiceRuntime"]),
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "Cryptography", "ServiceRuntime"]),
+    tests(
+      "HTTPServerTests",
+      ["HTTPServer", "HTTPClient", "Cryptography", "JSON", "ServiceRuntime"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests(
       "AppStoreTests",

@@ -65,7 +65,8 @@ enum VerifyService {
         try Admin(kafka, name: "verify-service-edge-check", log: log, metrics: metrics)
       }
       let edge = try Edge(
-        verifier: verifiers.edge, revocation: revocation, apps: settings.apps, topics: settings.pipeline.topics, clock: settings.pipeline.clock,
+        verifier: verifiers.edge, revocation: revocation, apps: settings.apps,
+        topics: settings.pipeline.topics, clock: settings.pipeline.clock,
         log: log, metrics: metrics, broker: broker
       ) {
         try Producer(kafka, name: "verify-service-edge", log: log, metrics: metrics)

@@ -1,3 +1,5 @@
+public import JSON
+
 /// How a signed fact reached us.
 public struct FactSource: RawRepresentable, Codable, Hashable, Sendable {
   /// The word on the wire.
@@ -91,5 +93,54 @@ public struct AppStoreFact: Codable, Sendable, Equatable {
     self.subtype = subtype
     self.proof = proof
     self.receivedAt = receivedAt
+  }
+}
+
+extension AppStoreFact: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      source: FactSource(rawValue: try fields.text("source")), signed: try fields.text("signed"),
+      hash: try fields.text("hash"), bundleId: try fields.text("bundleId"),
+      environment: try fields.text("environment"), lineage: try fields.optionalText("lineage"),
+      notificationUUID: try fields.optionalText("notificationUUID"),
+      notificationType: try fields.optionalText("notificationType"),
+      subtype: try fields.optionalText("subtype"),
+      proof: try fields.optionalObject("proof", ProofReference.init(fields:)),
+      receivedAt: try fields.number("receivedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("bundleId", bundleId)
+    json.text("environment", environment)
+    json.text("hash", hash)
+    json.text("lineage", lineage)
+    json.text("notificationType", notificationType)
+    json.text("notificationUUID", notificationUUID)
+    if let proof { json.object("proof", proof.write) }
+    json.number("receivedAt", receivedAt)
+    json.text("signed", signed)
+    json.text("source", source.rawValue)
+    json.text("subtype", subtype)
+  }
+}
+
+extension AppStoreFact.ProofReference: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), part: try fields.optionalObject("part", ProofPart.init(fields:)),
+      orderId: try fields.optionalText("orderId"), customer: try fields.text("customer"),
+      kind: try fields.optionalText("kind").map(ProofKind.init(rawValue:)))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("customer", customer)
+    json.text("id", id)
+    json.text("kind", kind?.rawValue)
+    json.text("orderId", orderId)
+    if let part { json.object("part", part.write) }
   }
 }

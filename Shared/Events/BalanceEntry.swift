@@ -1,3 +1,5 @@
+public import JSON
+
 /// One line of a customer's ledger of balances; the balance is the sum of the amounts.
 public struct BalanceEntry: Codable, Sendable, Equatable {
   /// The entry's id: a UUID in lower case.
@@ -24,5 +26,32 @@ public struct BalanceEntry: Codable, Sendable, Equatable {
     self.id = id
     self.kind = kind
     self.amount = amount
+  }
+}
+
+extension BalanceEntry: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), kind: try fields.text("kind"), amount: try fields.number("amount"))
+    intended = try fields.optionalNumber("intended")
+    shortfall = try fields.optionalNumber("shortfall")
+    expiresAt = try fields.optionalNumber("expiresAt")
+    lineage = try fields.optionalText("lineage")
+    transactionId = try fields.optionalText("transactionId")
+    spendId = try fields.optionalText("spendId")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.number("amount", amount)
+    json.number("expiresAt", expiresAt)
+    json.text("id", id)
+    json.number("intended", intended)
+    json.text("kind", kind)
+    json.text("lineage", lineage)
+    json.number("shortfall", shortfall)
+    json.text("spendId", spendId)
+    json.text("transactionId", transactionId)
   }
 }

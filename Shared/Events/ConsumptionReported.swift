@@ -1,3 +1,5 @@
+public import JSON
+
 /// What is known of a purchase whose refund was asked for: verify-service sends it to Apple, once for
 /// each request and only where the customer consented.
 public struct ConsumptionReported: Codable, Sendable, Equatable {
@@ -46,5 +48,38 @@ public struct ConsumptionReported: Codable, Sendable, Equatable {
     self.deliveryStatus = deliveryStatus
     self.sampleContentProvided = sampleContentProvided
     self.requestedAt = requestedAt
+  }
+}
+
+extension ConsumptionReported: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"), version: try fields.number("version"),
+      lineage: try fields.text("lineage"), transactionId: try fields.text("transactionId"),
+      environment: try fields.text("environment"), bundleId: try fields.text("bundleId"),
+      request: try fields.text("request"), customerConsented: try fields.bool("customerConsented"),
+      deliveryStatus: try fields.text("deliveryStatus"),
+      sampleContentProvided: try fields.bool("sampleContentProvided"),
+      requestedAt: try fields.number("requestedAt"))
+    consumptionPercentage = try fields.optionalNumber("consumptionPercentage")
+    refundPreference = try fields.optionalText("refundPreference")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("bundleId", bundleId)
+    json.number("consumptionPercentage", consumptionPercentage)
+    json.text("customer", customer)
+    json.bool("customerConsented", customerConsented)
+    json.text("deliveryStatus", deliveryStatus)
+    json.text("environment", environment)
+    json.text("lineage", lineage)
+    json.text("refundPreference", refundPreference)
+    json.text("request", request)
+    json.number("requestedAt", requestedAt)
+    json.bool("sampleContentProvided", sampleContentProvided)
+    json.text("transactionId", transactionId)
+    json.number("version", version)
   }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// The app team's own opaque user id.
 public enum Customer {
   /// The longest id, in UTF-8 bytes.
@@ -64,5 +66,24 @@ public struct TokenIssued: Codable, Sendable, Equatable {
     self.bundleId = bundleId
     self.orderId = orderId
     self.issuedAt = issuedAt
+  }
+}
+
+extension TokenIssued: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      token: try fields.text("token"), customer: try fields.text("customer"),
+      bundleId: try fields.text("bundleId"), orderId: try fields.optionalText("orderId"),
+      issuedAt: try fields.number("issuedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("bundleId", bundleId)
+    json.text("customer", customer)
+    json.number("issuedAt", issuedAt)
+    json.text("orderId", orderId)
+    json.text("token", token)
   }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Two ids are one customer: all that the first has and will get belongs to the second.
 ///
 /// Also an alias: an id that had nothing may be merged before it is ever used.
@@ -79,5 +81,64 @@ public struct CustomerErased: Codable, Sendable, Equatable {
     self.author = author
     self.reason = reason
     self.decidedAt = decidedAt
+  }
+}
+
+extension CustomerMerged: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), customer: try fields.text("customer"),
+      into: try fields.text("into"), author: try fields.text("author"),
+      reason: try fields.text("reason"), decidedAt: try fields.number("decidedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("author", author)
+    json.text("customer", customer)
+    json.number("decidedAt", decidedAt)
+    json.text("id", id)
+    json.text("into", into)
+    json.text("reason", reason)
+  }
+}
+
+extension LineageTransferred: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), lineage: try fields.text("lineage"),
+      customer: try fields.text("customer"), author: try fields.text("author"),
+      reason: try fields.text("reason"), decidedAt: try fields.number("decidedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("author", author)
+    json.text("customer", customer)
+    json.number("decidedAt", decidedAt)
+    json.text("id", id)
+    json.text("lineage", lineage)
+    json.text("reason", reason)
+  }
+}
+
+extension CustomerErased: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), customer: try fields.text("customer"),
+      author: try fields.text("author"), reason: try fields.text("reason"),
+      decidedAt: try fields.number("decidedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("author", author)
+    json.text("customer", customer)
+    json.number("decidedAt", decidedAt)
+    json.text("id", id)
+    json.text("reason", reason)
   }
 }

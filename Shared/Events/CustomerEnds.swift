@@ -1,3 +1,5 @@
+public import JSON
+
 /// A customer ended in another: rights, grants and balances are told there from now on.
 public struct EntitlementsMerged: Codable, Sendable, Equatable {
   /// Who ended.
@@ -40,5 +42,42 @@ public struct EntitlementsErased: Codable, Sendable, Equatable {
     self.version = version
     self.cause = cause
     self.changedAt = changedAt
+  }
+}
+
+extension EntitlementsMerged: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"), version: try fields.number("version"),
+      into: try fields.text("into"), cause: try fields.object("cause", ChangeCause.init(fields:)),
+      changedAt: try fields.number("changedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.object("cause", cause.write)
+    json.number("changedAt", changedAt)
+    json.text("customer", customer)
+    json.text("into", into)
+    json.number("version", version)
+  }
+}
+
+extension EntitlementsErased: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"), version: try fields.number("version"),
+      cause: try fields.object("cause", ChangeCause.init(fields:)),
+      changedAt: try fields.number("changedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.object("cause", cause.write)
+    json.number("changedAt", changedAt)
+    json.text("customer", customer)
+    json.number("version", version)
   }
 }

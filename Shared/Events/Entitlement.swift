@@ -1,3 +1,5 @@
+public import JSON
+
 /// A right that a customer has or had, and what gives it.
 public struct Entitlement: Codable, Sendable, Equatable {
   /// The right's name, such as `pro`.
@@ -90,56 +92,6 @@ public struct Grantor: Codable, Sendable, Hashable {
   }
 }
 
-/// An amount of a consumable unit.
-public struct Balance: Codable, Sendable, Equatable {
-  /// The unit, such as `coins`.
-  public var unit: String
-  /// Apple's environment.
-  public var environment: String
-  /// How much there is; the sum of the customer's entries.
-  public var amount: Int64
-
-  /// Makes a balance.
-  public init(unit: String, environment: String, amount: Int64) {
-    self.unit = unit
-    self.environment = environment
-    self.amount = amount
-  }
-}
-
-/// Why something of a customer changed.
-public struct ChangeCause: Codable, Sendable, Equatable {
-  /// `purchase`, `renewal`, `expiry`, `refund`, `refund-reversed`, `revocation`, `transfer`, `merge`,
-  /// `erasure`, `grant`, `spend`, `catalog`, `consumption-request` or `lineage`.
-  public var kind: String
-  /// The lineage behind it.
-  public var lineage: String?
-  /// That lineage's revision.
-  public var revision: Int64?
-  /// The transaction behind it.
-  public var transactionId: String?
-  /// True when it was imported from the time before Purser and is no news.
-  public var isImport: Bool?
-  /// Who did it, where a person or an own backend did.
-  public var author: String?
-  /// Why, in that person's words.
-  public var reason: String?
-
-  /// Makes a cause.
-  public init(
-    kind: String, lineage: String? = nil, revision: Int64? = nil, transactionId: String? = nil,
-    isImport: Bool? = nil, author: String? = nil, reason: String? = nil
-  ) {
-    self.kind = kind
-    self.lineage = lineage
-    self.revision = revision
-    self.transactionId = transactionId
-    self.isImport = isImport
-    self.author = author
-    self.reason = reason
-  }
-}
-
 /// A right came, changed or went (`activated`, `updated`, `deactivated`).
 public struct EntitlementChanged: Codable, Sendable, Equatable {
   /// Whose.
@@ -169,41 +121,6 @@ public struct EntitlementChanged: Codable, Sendable, Equatable {
   }
 }
 
-/// A balance changed.
-public struct BalanceChanged: Codable, Sendable, Equatable {
-  /// Whose.
-  public var customer: String
-  /// Grows by one with each event of the customer.
-  public var version: Int64
-  /// The balance as it is now.
-  public var balance: Balance
-  /// By how much it changed.
-  public var delta: Int64
-  /// What a refund should have taken back but could not, as the balance stops at zero.
-  public var shortfall: Int64?
-  /// The entry behind it; nil where a whole balance moved, as by a merge.
-  public var entry: BalanceEntry?
-  /// Why.
-  public var cause: ChangeCause
-  /// When it was decided, UTC milliseconds.
-  public var changedAt: Int64
-
-  /// Makes the event.
-  public init(
-    customer: String, version: Int64, balance: Balance, delta: Int64, shortfall: Int64? = nil,
-    entry: BalanceEntry? = nil, cause: ChangeCause, changedAt: Int64
-  ) {
-    self.customer = customer
-    self.version = version
-    self.balance = balance
-    self.delta = delta
-    self.shortfall = shortfall
-    self.entry = entry
-    self.cause = cause
-    self.changedAt = changedAt
-  }
-}
-
 /// What a customer owns now: the record of the compacted topic.
 public struct CustomerState: Codable, Sendable, Equatable {
   /// Whose.
@@ -227,5 +144,136 @@ public struct CustomerState: Codable, Sendable, Equatable {
     self.entitlements = entitlements
     self.balances = balances
     self.updatedAt = updatedAt
+  }
+}
+
+extension Entitlement: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      name: try fields.text("name"), environment: try fields.text("environment"),
+      isActive: try fields.bool("isActive"))
+    productId = try fields.optionalText("productId")
+    productType = try fields.optionalText("productType")
+    grantor = try fields.optionalObject("grantor", Grantor.init(fields:))
+    purchasedAt = try fields.optionalNumber("purchasedAt")
+    startedAt = try fields.optionalNumber("startedAt")
+    expiresAt = try fields.optionalNumber("expiresAt")
+    willRenew = try fields.optionalBool("willRenew")
+    gracePeriodExpiresAt = try fields.optionalNumber("gracePeriodExpiresAt")
+    periodType = try fields.optionalText("periodType")
+    pendingProductId = try fields.optionalText("pendingProductId")
+    ownershipType = try fields.optionalText("ownershipType")
+    status = try fields.optionalText("status")
+    unsubscribeDetectedAt = try fields.optionalNumber("unsubscribeDetectedAt")
+    billingIssueDetectedAt = try fields.optionalNumber("billingIssueDetectedAt")
+    priceConsent = try fields.optionalText("priceConsent")
+    offerId = try fields.optionalText("offerId")
+    refundedAt = try fields.optionalNumber("refundedAt")
+    commitment = try fields.optionalObject("commitment", Commitment.init(fields:))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.number("billingIssueDetectedAt", billingIssueDetectedAt)
+    if let commitment { json.object("commitment", commitment.write) }
+    json.text("environment", environment)
+    json.number("expiresAt", expiresAt)
+    json.number("gracePeriodExpiresAt", gracePeriodExpiresAt)
+    if let grantor { json.object("grantor", grantor.write) }
+    json.bool("isActive", isActive)
+    json.text("name", name)
+    json.text("offerId", offerId)
+    json.text("ownershipType", ownershipType)
+    json.text("pendingProductId", pendingProductId)
+    json.text("periodType", periodType)
+    json.text("priceConsent", priceConsent)
+    json.text("productId", productId)
+    json.text("productType", productType)
+    json.number("purchasedAt", purchasedAt)
+    json.number("refundedAt", refundedAt)
+    json.number("startedAt", startedAt)
+    json.text("status", status)
+    json.number("unsubscribeDetectedAt", unsubscribeDetectedAt)
+    json.bool("willRenew", willRenew)
+  }
+}
+
+extension Commitment: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init()
+    period = try fields.optionalNumber("period")
+    periods = try fields.optionalNumber("periods")
+    expiresAt = try fields.optionalNumber("expiresAt")
+    willRenew = try fields.optionalBool("willRenew")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.number("expiresAt", expiresAt)
+    json.number("period", period)
+    json.number("periods", periods)
+    json.bool("willRenew", willRenew)
+  }
+}
+
+extension Grantor: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      kind: try fields.text("kind"), lineage: try fields.optionalText("lineage"),
+      transactionId: try fields.optionalText("transactionId"),
+      grantId: try fields.optionalText("grantId"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("grantId", grantId)
+    json.text("kind", kind)
+    json.text("lineage", lineage)
+    json.text("transactionId", transactionId)
+  }
+}
+
+extension EntitlementChanged: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"), version: try fields.number("version"),
+      entitlement: try fields.object("entitlement", Entitlement.init(fields:)),
+      previous: try fields.optionalObject("previous", Entitlement.init(fields:)),
+      cause: try fields.object("cause", ChangeCause.init(fields:)),
+      changedAt: try fields.number("changedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.object("cause", cause.write)
+    json.number("changedAt", changedAt)
+    json.text("customer", customer)
+    json.object("entitlement", entitlement.write)
+    if let previous { json.object("previous", previous.write) }
+    json.number("version", version)
+  }
+}
+
+extension CustomerState: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"), version: try fields.number("version"),
+      entitlements: try fields.objects("entitlements", Entitlement.init(fields:)),
+      balances: try fields.objects("balances", Balance.init(fields:)),
+      updatedAt: try fields.number("updatedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.objects("balances", balances) { $0.write(to: &$1) }
+    json.text("customer", customer)
+    json.objects("entitlements", entitlements) { $0.write(to: &$1) }
+    json.number("updatedAt", updatedAt)
+    json.number("version", version)
   }
 }

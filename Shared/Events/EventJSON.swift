@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 
 /// The one JSON form of all events: sorted keys, absent fields left out, unknown fields ignored.
 public enum EventJSON {
@@ -6,6 +7,11 @@ public enum EventJSON {
   ///
   /// - Throws: `EncodingError` for numbers that JSON cannot hold.
   public static func encode(_ value: some Encodable) throws -> [UInt8] {
+    if let value = value as? any EventValue {
+      var json = JSONWriter()
+      json.object(value.write)
+      return json.bytes
+    }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return [UInt8](try encoder.encode(value))
@@ -13,15 +19,27 @@ public enum EventJSON {
 
   /// Reads a value.
   ///
-  /// - Throws: `DecodingError` naming the field.
-  public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws
-    -> Value
+  /// - Throws: `EventFault` naming the field.
+  public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8])
+    throws(EventFault) -> Value
   {
-    try JSONDecoder().decode(type, from: Data(bytes))
+    do {
+      if let direct = type as? any EventValue.Type {
+        let value: any EventValue = try direct.init(fields: JSONFields(bytes))
+        if let value = value as? Value { return value }
+      }
+      return try JSONDecoder().decode(type, from: Data(bytes))
+    } catch let error as JSONFieldFault {
+      throw EventFault(detail: error.description)
+    } catch let error as DecodingError {
+      throw EventFault(detail: explain(error))
+    } catch {
+      throw EventFault(detail: String(describing: error))
+    }
   }
 
   /// Says in a line which field of a JSON text is wrong and how.
-  public static func explain(_ error: DecodingError) -> String {
+  private static func explain(_ error: DecodingError) -> String {
     func place(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
       let keys = context.codingPath + (last.map { [$0] } ?? [])
       guard !keys.isEmpty else { return "the document" }
@@ -35,4 +53,12 @@ public enum EventJSON {
     @unknown default: "the document does not fit"
     }
   }
+}
+
+/// Why an event's JSON cannot be read.
+public struct EventFault: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Which field, and what is wrong with it.
+  public let detail: String
+  /// The same.
+  public var description: String { detail }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// A right that a person or an own backend gave, beside all purchases.
 public struct Grant: Codable, Sendable, Equatable {
   /// The grant's id: a UUID in lower case.
@@ -58,5 +60,50 @@ public struct GrantChanged: Codable, Sendable, Equatable {
     self.grant = grant
     self.cause = cause
     self.changedAt = changedAt
+  }
+}
+
+extension Grant: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), entitlement: try fields.text("entitlement"),
+      environment: try fields.text("environment"), startsAt: try fields.number("startsAt"),
+      expiresAt: try fields.optionalNumber("expiresAt"), author: try fields.text("author"),
+      reason: try fields.text("reason"), createdAt: try fields.number("createdAt"),
+      removedAt: try fields.optionalNumber("removedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("author", author)
+    json.number("createdAt", createdAt)
+    json.text("entitlement", entitlement)
+    json.text("environment", environment)
+    json.number("expiresAt", expiresAt)
+    json.text("id", id)
+    json.text("reason", reason)
+    json.number("removedAt", removedAt)
+    json.number("startsAt", startsAt)
+  }
+}
+
+extension GrantChanged: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      customer: try fields.text("customer"), version: try fields.number("version"),
+      grant: try fields.object("grant", Grant.init(fields:)),
+      cause: try fields.object("cause", ChangeCause.init(fields:)),
+      changedAt: try fields.number("changedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.object("cause", cause.write)
+    json.number("changedAt", changedAt)
+    json.text("customer", customer)
+    json.object("grant", grant.write)
+    json.number("version", version)
   }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// The commitment that a period belongs to, billed monthly (Apple's TransactionCommitmentInfo).
 public struct LineageCommitment: Codable, Sendable, Equatable {
   /// Which period of the commitment it is, from 1.
@@ -28,4 +30,44 @@ public struct LineageRenewalCommitment: Codable, Sendable, Equatable {
 
   /// Makes a commitment of which nothing is known.
   public init() {}
+}
+
+extension LineageCommitment: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init()
+    billingPeriodNumber = try fields.optionalNumber("billingPeriodNumber")
+    totalBillingPeriods = try fields.optionalNumber("totalBillingPeriods")
+    commitmentExpiresDate = try fields.optionalNumber("commitmentExpiresDate")
+    commitmentPrice = try fields.optionalNumber("commitmentPrice")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.number("billingPeriodNumber", billingPeriodNumber)
+    json.number("commitmentExpiresDate", commitmentExpiresDate)
+    json.number("commitmentPrice", commitmentPrice)
+    json.number("totalBillingPeriods", totalBillingPeriods)
+  }
+}
+
+extension LineageRenewalCommitment: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init()
+    commitmentAutoRenewProductId = try fields.optionalText("commitmentAutoRenewProductId")
+    commitmentAutoRenewStatus = try fields.optionalNumber("commitmentAutoRenewStatus")
+    commitmentRenewalBillingPlanType = try fields.optionalText("commitmentRenewalBillingPlanType")
+    commitmentRenewalDate = try fields.optionalNumber("commitmentRenewalDate")
+    commitmentRenewalPrice = try fields.optionalNumber("commitmentRenewalPrice")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("commitmentAutoRenewProductId", commitmentAutoRenewProductId)
+    json.number("commitmentAutoRenewStatus", commitmentAutoRenewStatus)
+    json.text("commitmentRenewalBillingPlanType", commitmentRenewalBillingPlanType)
+    json.number("commitmentRenewalDate", commitmentRenewalDate)
+    json.number("commitmentRenewalPrice", commitmentRenewalPrice)
+  }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Names a lineage: all transactions of one bundle id, environment and original transaction id.
 public struct LineageID: Codable, Hashable, Sendable, CustomStringConvertible {
   /// The app.
@@ -24,5 +26,21 @@ public struct LineageID: Codable, Hashable, Sendable, CustomStringConvertible {
     self.init(
       bundleId: String(parts[0]), environment: String(parts[1]),
       originalTransactionId: String(parts[2]))
+  }
+}
+
+extension LineageID: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      bundleId: try fields.text("bundleId"), environment: try fields.text("environment"),
+      originalTransactionId: try fields.text("originalTransactionId"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("bundleId", bundleId)
+    json.text("environment", environment)
+    json.text("originalTransactionId", originalTransactionId)
   }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Whether the customer to whom a lineage state is addressed has the lineage.
 public struct Holding: RawRepresentable, Codable, Hashable, Sendable {
   /// The word on the wire.
@@ -235,5 +237,192 @@ public struct LineageRenewal: Codable, Sendable, Equatable {
   public init(signedDate: Int64, hash: String) {
     self.signedDate = signedDate
     self.hash = hash
+  }
+}
+
+extension LineageState: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      lineage: try fields.object("lineage", LineageID.init(fields:)),
+      revision: try fields.number("revision"), customer: try fields.text("customer"),
+      holding: Holding(rawValue: try fields.text("holding")),
+      transactions: try fields.objects("transactions", LineageTransaction.init(fields:)),
+      renewal: try fields.optionalObject("renewal", LineageRenewal.init(fields:)),
+      status: try fields.optionalNumber("status"),
+      statusDate: try fields.optionalNumber("statusDate"),
+      cause: try fields.object("cause", LineageCause.init(fields:)),
+      decidedAt: try fields.number("decidedAt"))
+    isShared = try fields.optionalBool("isShared")
+    xcodeCertificate = try fields.optionalText("xcodeCertificate")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.object("cause", cause.write)
+    json.text("customer", customer)
+    json.number("decidedAt", decidedAt)
+    json.text("holding", holding.rawValue)
+    json.bool("isShared", isShared)
+    json.object("lineage", lineage.write)
+    if let renewal { json.object("renewal", renewal.write) }
+    json.number("revision", revision)
+    json.number("status", status)
+    json.number("statusDate", statusDate)
+    json.objects("transactions", transactions) { $0.write(to: &$1) }
+    json.text("xcodeCertificate", xcodeCertificate)
+  }
+}
+
+extension LineageCause: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      kind: try fields.text("kind"), notificationType: try fields.optionalText("notificationType"),
+      subtype: try fields.optionalText("subtype"), fact: try fields.optionalText("fact"),
+      transactionId: try fields.optionalText("transactionId"),
+      consumptionRequestReason: try fields.optionalText("consumptionRequestReason"),
+      signedDate: try fields.optionalNumber("signedDate"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("consumptionRequestReason", consumptionRequestReason)
+    json.text("fact", fact)
+    json.text("kind", kind)
+    json.text("notificationType", notificationType)
+    json.number("signedDate", signedDate)
+    json.text("subtype", subtype)
+    json.text("transactionId", transactionId)
+  }
+}
+
+extension LineageTransaction: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      transactionId: try fields.text("transactionId"), productId: try fields.text("productId"),
+      type: try fields.text("type"), quantity: try fields.number("quantity"),
+      purchaseDate: try fields.number("purchaseDate"), signedDate: try fields.number("signedDate"),
+      hash: try fields.text("hash"))
+    originalPurchaseDate = try fields.optionalNumber("originalPurchaseDate")
+    expiresDate = try fields.optionalNumber("expiresDate")
+    revocationDate = try fields.optionalNumber("revocationDate")
+    revocationReason = try fields.optionalNumber("revocationReason")
+    revocationType = try fields.optionalText("revocationType")
+    revocationPercentage = try fields.optionalNumber("revocationPercentage")
+    isUpgraded = try fields.optionalBool("isUpgraded")
+    inAppOwnershipType = try fields.optionalText("inAppOwnershipType")
+    transactionReason = try fields.optionalText("transactionReason")
+    subscriptionGroupIdentifier = try fields.optionalText("subscriptionGroupIdentifier")
+    webOrderLineItemId = try fields.optionalText("webOrderLineItemId")
+    appAccountToken = try fields.optionalText("appAccountToken")
+    offerType = try fields.optionalNumber("offerType")
+    offerIdentifier = try fields.optionalText("offerIdentifier")
+    offerDiscountType = try fields.optionalText("offerDiscountType")
+    offerPeriod = try fields.optionalText("offerPeriod")
+    price = try fields.optionalNumber("price")
+    currency = try fields.optionalText("currency")
+    storefront = try fields.optionalText("storefront")
+    appTransactionId = try fields.optionalText("appTransactionId")
+    billingPlanType = try fields.optionalText("billingPlanType")
+    commitmentInfo = try fields.optionalObject("commitmentInfo", LineageCommitment.init(fields:))
+    additionalTransactionReason = try fields.optionalText("additionalTransactionReason")
+    revokedSeatQuantity = try fields.optionalNumber("revokedSeatQuantity")
+    previousOriginalTransactionId = try fields.optionalText("previousOriginalTransactionId")
+    evidence = try fields.optionalText("evidence")
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("additionalTransactionReason", additionalTransactionReason)
+    json.text("appAccountToken", appAccountToken)
+    json.text("appTransactionId", appTransactionId)
+    json.text("billingPlanType", billingPlanType)
+    if let commitmentInfo { json.object("commitmentInfo", commitmentInfo.write) }
+    json.text("currency", currency)
+    json.text("evidence", evidence)
+    json.number("expiresDate", expiresDate)
+    json.text("hash", hash)
+    json.text("inAppOwnershipType", inAppOwnershipType)
+    json.bool("isUpgraded", isUpgraded)
+    json.text("offerDiscountType", offerDiscountType)
+    json.text("offerIdentifier", offerIdentifier)
+    json.text("offerPeriod", offerPeriod)
+    json.number("offerType", offerType)
+    json.number("originalPurchaseDate", originalPurchaseDate)
+    json.text("previousOriginalTransactionId", previousOriginalTransactionId)
+    json.number("price", price)
+    json.text("productId", productId)
+    json.number("purchaseDate", purchaseDate)
+    json.number("quantity", quantity)
+    json.number("revocationDate", revocationDate)
+    json.number("revocationPercentage", revocationPercentage)
+    json.number("revocationReason", revocationReason)
+    json.text("revocationType", revocationType)
+    json.number("revokedSeatQuantity", revokedSeatQuantity)
+    json.number("signedDate", signedDate)
+    json.text("storefront", storefront)
+    json.text("subscriptionGroupIdentifier", subscriptionGroupIdentifier)
+    json.text("transactionId", transactionId)
+    json.text("transactionReason", transactionReason)
+    json.text("type", type)
+    json.text("webOrderLineItemId", webOrderLineItemId)
+  }
+}
+
+extension LineageRenewal: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(signedDate: try fields.number("signedDate"), hash: try fields.text("hash"))
+    productId = try fields.optionalText("productId")
+    autoRenewProductId = try fields.optionalText("autoRenewProductId")
+    autoRenewStatus = try fields.optionalNumber("autoRenewStatus")
+    expirationIntent = try fields.optionalNumber("expirationIntent")
+    isInBillingRetryPeriod = try fields.optionalBool("isInBillingRetryPeriod")
+    gracePeriodExpiresDate = try fields.optionalNumber("gracePeriodExpiresDate")
+    priceIncreaseStatus = try fields.optionalNumber("priceIncreaseStatus")
+    offerType = try fields.optionalNumber("offerType")
+    offerIdentifier = try fields.optionalText("offerIdentifier")
+    offerDiscountType = try fields.optionalText("offerDiscountType")
+    offerPeriod = try fields.optionalText("offerPeriod")
+    eligibleWinBackOfferIds = try fields.optionalTexts("eligibleWinBackOfferIds")
+    appAccountToken = try fields.optionalText("appAccountToken")
+    appTransactionId = try fields.optionalText("appTransactionId")
+    evidence = try fields.optionalText("evidence")
+    renewalDate = try fields.optionalNumber("renewalDate")
+    renewalPrice = try fields.optionalNumber("renewalPrice")
+    currency = try fields.optionalText("currency")
+    recentSubscriptionStartDate = try fields.optionalNumber("recentSubscriptionStartDate")
+    renewalBillingPlanType = try fields.optionalText("renewalBillingPlanType")
+    commitmentInfo = try fields.optionalObject(
+      "commitmentInfo", LineageRenewalCommitment.init(fields:))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("appAccountToken", appAccountToken)
+    json.text("appTransactionId", appTransactionId)
+    json.text("autoRenewProductId", autoRenewProductId)
+    json.number("autoRenewStatus", autoRenewStatus)
+    if let commitmentInfo { json.object("commitmentInfo", commitmentInfo.write) }
+    json.text("currency", currency)
+    json.texts("eligibleWinBackOfferIds", eligibleWinBackOfferIds)
+    json.text("evidence", evidence)
+    json.number("expirationIntent", expirationIntent)
+    json.number("gracePeriodExpiresDate", gracePeriodExpiresDate)
+    json.text("hash", hash)
+    json.bool("isInBillingRetryPeriod", isInBillingRetryPeriod)
+    json.text("offerDiscountType", offerDiscountType)
+    json.text("offerIdentifier", offerIdentifier)
+    json.text("offerPeriod", offerPeriod)
+    json.number("offerType", offerType)
+    json.number("priceIncreaseStatus", priceIncreaseStatus)
+    json.text("productId", productId)
+    json.number("recentSubscriptionStartDate", recentSubscriptionStartDate)
+    json.text("renewalBillingPlanType", renewalBillingPlanType)
+    json.number("renewalDate", renewalDate)
+    json.number("renewalPrice", renewalPrice)
+    json.number("signedDate", signedDate)
   }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Where an order stands.
 public struct OrderState: RawRepresentable, Codable, Hashable, Sendable {
   /// The word on the wire.
@@ -77,5 +79,40 @@ public struct Order: Codable, Sendable, Equatable {
     self.lineage = lineage
     self.rejection = rejection
     self.cause = cause
+  }
+}
+
+extension Order: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), revision: try fields.number("revision"),
+      customer: try fields.text("customer"), bundleId: try fields.text("bundleId"),
+      productId: try fields.text("productId"), quantity: try fields.number("quantity"),
+      state: OrderState(rawValue: try fields.text("state")),
+      mismatched: try fields.bool("mismatched"), createdAt: try fields.number("createdAt"),
+      updatedAt: try fields.number("updatedAt"), expiresAt: try fields.number("expiresAt"),
+      transactionId: try fields.optionalText("transactionId"),
+      lineage: try fields.optionalText("lineage"), rejection: try fields.optionalText("rejection"),
+      cause: try fields.text("cause"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("bundleId", bundleId)
+    json.text("cause", cause)
+    json.number("createdAt", createdAt)
+    json.text("customer", customer)
+    json.number("expiresAt", expiresAt)
+    json.text("id", id)
+    json.text("lineage", lineage)
+    json.bool("mismatched", mismatched)
+    json.text("productId", productId)
+    json.number("quantity", quantity)
+    json.text("rejection", rejection)
+    json.number("revision", revision)
+    json.text("state", state.rawValue)
+    json.text("transactionId", transactionId)
+    json.number("updatedAt", updatedAt)
   }
 }

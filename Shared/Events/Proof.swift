@@ -1,3 +1,5 @@
+public import JSON
+
 /// Of which kind the text is that the app handed over as proof.
 public struct ProofKind: RawRepresentable, Codable, Hashable, Sendable {
   /// The word on the wire.
@@ -141,5 +143,78 @@ public struct ProofOutcome: Codable, Sendable, Equatable {
     self.appAccountToken = appAccountToken
     self.revocationDate = revocationDate
     self.decidedAt = decidedAt
+  }
+}
+
+extension Proof: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      id: try fields.text("id"), orderId: try fields.optionalText("orderId"),
+      customer: try fields.text("customer"), bundleId: try fields.text("bundleId"),
+      kind: ProofKind(rawValue: try fields.text("kind")), content: try fields.text("content"),
+      submittedAt: try fields.number("submittedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("bundleId", bundleId)
+    json.text("content", content)
+    json.text("customer", customer)
+    json.text("id", id)
+    json.text("kind", kind.rawValue)
+    json.text("orderId", orderId)
+    json.number("submittedAt", submittedAt)
+  }
+}
+
+extension ProofPart: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(index: try fields.number("index"), count: try fields.number("count"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.number("count", count)
+    json.number("index", index)
+  }
+}
+
+extension ProofOutcome: EventValue {
+  /// Reads the object.
+  public init(fields: JSONFields) throws(JSONFieldFault) {
+    self.init(
+      proofId: try fields.text("proofId"),
+      part: try fields.optionalObject("part", ProofPart.init(fields:)),
+      orderId: try fields.optionalText("orderId"), customer: try fields.text("customer"),
+      outcome: Outcome(rawValue: try fields.text("outcome")),
+      reason: try fields.optionalText("reason"), detail: try fields.optionalText("detail"),
+      lineage: try fields.optionalText("lineage"), revision: try fields.optionalNumber("revision"),
+      transactionId: try fields.optionalText("transactionId"),
+      productId: try fields.optionalText("productId"),
+      quantity: try fields.optionalNumber("quantity"),
+      appAccountToken: try fields.optionalText("appAccountToken"),
+      revocationDate: try fields.optionalNumber("revocationDate"),
+      decidedAt: try fields.number("decidedAt"))
+  }
+
+  /// Writes the members, sorted by name.
+  public func write(to json: inout JSONWriter) {
+    json.text("appAccountToken", appAccountToken)
+    json.text("customer", customer)
+    json.number("decidedAt", decidedAt)
+    json.text("detail", detail)
+    json.text("lineage", lineage)
+    json.text("orderId", orderId)
+    json.text("outcome", outcome.rawValue)
+    if let part { json.object("part", part.write) }
+    json.text("productId", productId)
+    json.text("proofId", proofId)
+    json.number("quantity", quantity)
+    json.text("reason", reason)
+    json.number("revision", revision)
+    json.number("revocationDate", revocationDate)
+    json.text("transactionId", transactionId)
   }
 }

@@ -17,10 +17,8 @@ extension ReceivedRecord {
     }
     do {
       return try EventJSON.decode(value, from: bytes)
-    } catch let error as DecodingError {
-      throw Undecodable("malformed-value", EventJSON.explain(error))
     } catch {
-      throw Undecodable("malformed-value", String(describing: error))
+      throw Undecodable("malformed-value", error.detail)
     }
   }
 }

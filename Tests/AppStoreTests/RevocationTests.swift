@@ -67,7 +67,8 @@ struct RevocableChain {
       -> Certificate
     {
       try CertificateBuilder(
-        subject: [("CN", "Responder")], issuer: [("CN", "Revocable Intermediate"), ("O", "Revocable")],
+        subject: [("CN", "Responder")],
+        issuer: [("CN", "Revocable Intermediate"), ("O", "Revocable")],
         notBefore: now - AppStoreChains.day, notAfter: now + AppStoreChains.day,
         publicKey: key.publicKey, extensions: [.digitalSignature] + extensions
       ).signed(by: issuer)
@@ -98,8 +99,10 @@ struct RevocableChain {
     var generator = SeededGenerator(seed: 3)
     for _ in 0..<300 {
       var damaged = good
-      damaged[Int.random(in: 0..<damaged.count, using: &generator)] ^= 1 << UInt8.random(
-        in: 0..<8, using: &generator)
+      damaged[Int.random(in: 0..<damaged.count, using: &generator)] ^=
+        1
+        << UInt8.random(
+          in: 0..<8, using: &generator)
       // Whatever it throws, it never says "revoked" of a chain of which nobody said so.
       let status = try? question.read(damaged, now: now)
       #expect(status == nil || status == .good)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPServer
+import JSON
 import ServiceRuntime
 import Synchronization
 import Testing
@@ -87,6 +88,34 @@ struct ProblemTests {
     let problem = #expect(throws: Problem.self) { _ = try request.json(Order.self) }
     #expect(problem?.status == 400)
     #expect(problem?.type == type)
+    #expect(problem?.members["path"] == path.map { .string($0) })
+    #expect(problem?.detail.contains(words) == true)
+  }
+
+  @Test(
+    arguments: [
+      (#"{"lines":[]}"#, "invalid-field", "$.customer", "missing"),
+      (#"{"customer":5}"#, "invalid-field", "$.customer", "text"),
+      (#"{"customer":null}"#, "invalid-field", "$.customer", "missing"),
+      (
+        #"{"customer":"c","lines":[{"count":1},{}]}"#, "invalid-field", "$.lines[1].count",
+        "missing"
+      ),
+      ("[]", "invalid-json", nil, "no object"), ("", "invalid-json", nil, "not JSON"),
+    ] as [(String, String, String?, String)])
+  func `a body whose members are read by hand is refused in the same words`(
+    _ body: String, _ type: String, _ path: String?, _ words: String
+  ) throws {
+    let request = try Request(.post, "/", body: Array(body.utf8))
+    let problem = #expect(throws: Problem.self) {
+      _ = try request.fields { (body) throws(JSONFieldFault) in
+        _ = try body.text("customer")
+        return try body.objects("lines") { (line) throws(JSONFieldFault) in
+          try line.number("count")
+        }
+      }
+    }
+    #expect(problem?.status == 400 && problem?.type == type)
     #expect(problem?.members["path"] == path.map { .string($0) })
     #expect(problem?.detail.contains(words) == true)
   }

@@ -37,7 +37,9 @@ import Testing
     payload.expiresDate = start + 375 * day
   }
 
-  private static func newest(_ state: LineageState) -> LineageTransaction? { state.transactions.last }
+  private static func newest(_ state: LineageState) -> LineageTransaction? {
+    state.transactions.last
+  }
 
   private static let purchases = [
     Row(type: "SUBSCRIBED", subtype: "INITIAL_BUY", status: 1) {

@@ -28,7 +28,9 @@ import Testing
     #expect(published.dropFirst().map(\.proof?.part?.index) == [1, 2, 3])
     #expect(published.dropFirst().allSatisfy { $0.proof?.part?.count == 3 })
     #expect(Set(published.map(\.hash)).count == 1)
-    for fact in published { if let read = try FactContents.read(fact) { try await books.tell(read) } }
+    for fact in published {
+      if let read = try FactContents.read(fact) { try await books.tell(read) }
+    }
     let outcomes = try await books.outcomes()
     #expect(outcomes.map(\.outcome) == [.accepted, .accepted, .accepted])
     let states = try await books.states()
@@ -60,13 +62,15 @@ import Testing
     var broken = try samples.transaction()
     broken.removeLast(4)
     broken += "AAAA"
-    #expect(samples.judge.judge(samples.proof(.signedTransaction, broken)).reason == "bad-signature")
+    #expect(
+      samples.judge.judge(samples.proof(.signedTransaction, broken)).reason == "bad-signature")
     let other = try samples.transaction { $0.bundleId = "com.other" }
     #expect(samples.judge.judge(samples.proof(.signedTransaction, other)).reason == "wrong-app")
     let xcode = try samples.receipt(["1"], environment: "Xcode")
     #expect(samples.judge.judge(samples.proof(.receipt, xcode)).reason == "wrong-environment")
     #expect(
-      samples.judge.judge(samples.proof(.receipt, try samples.transaction())).reason == "wrong-kind")
+      samples.judge.judge(samples.proof(.receipt, try samples.transaction())).reason == "wrong-kind"
+    )
   }
 
   @Test func `what only Apple can tell is asked, where that is configured`() throws {

@@ -77,12 +77,12 @@ final class Storyteller {
       throw StoryFailure("\(title) was answered with \(answer.status), not \(expected): \(text)")
     }
     do {
-      let reply = try JSONDecoder().decode(type, from: Data(answer.body))
+      let reply = try EventJSON.decode(type, from: answer.body)
       say(title, answer.status, tell(reply))
       return reply
-    } catch let error as DecodingError {
+    } catch {
       say(title, answer.status, text)
-      throw StoryFailure("\(title): \(EventJSON.explain(error)) in the answer \(text)")
+      throw StoryFailure("\(title): \(error.detail) in the answer \(text)")
     }
   }
 

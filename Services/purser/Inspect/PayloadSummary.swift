@@ -11,8 +11,6 @@ enum PayloadSummary {
       if let text = try known(EventType(rawValue: record.header("ce_type") ?? ""), value) {
         return printable(about + text)
       }
-    } catch let error as DecodingError {
-      return printable("\(about)NOT READABLE: \(EventJSON.explain(error))")
     } catch {
       return printable("\(about)NOT READABLE: \(error)")
     }

@@ -38,7 +38,8 @@ final class Edge: Sendable {
   private let metrics: Metrics
 
   init(
-    verifier: SignedDataVerifier, revocation: RevocationCheck, apps: Apps, topics: TopicNames, clock: any WallClock, log: Log,
+    verifier: SignedDataVerifier, revocation: RevocationCheck, apps: Apps, topics: TopicNames,
+    clock: any WallClock, log: Log,
     metrics: Metrics, broker: EdgeBroker, makeProducer: @escaping @Sendable () throws -> Producer
   ) throws {
     sender = try EdgeSender(

@@ -1,15 +1,12 @@
 import Events
 import HTTPServer
+import JSON
 
 /// `POST /v1/notifications` and `/v1/notifications/{bundleId}`: where Apple posts.
 ///
 /// Open to everyone: only signatures are trusted. 200 says that the broker has the record, 5xx asks
 /// Apple to come again, 4xx is for what can never be valid.
 enum NotificationRoutes {
-  private struct Body: Decodable {
-    let signedPayload: String
-  }
-
   static func add(to router: inout Router, _ edge: Edge) {
     router.on(.post, "/v1/notifications", scope: nil) { request in
       try await receive(request, nil, edge)
@@ -22,14 +19,16 @@ enum NotificationRoutes {
   private static func receive(_ request: Request, _ bundleId: String?, _ edge: Edge) async throws
     -> Response
   {
-    let body: Body
+    let signedPayload: String
     do {
-      body = try request.json(Body.self)
+      signedPayload = try request.fields { (body) throws(JSONFieldFault) in
+        try body.text("signedPayload")
+      }
     } catch {
       edge.count("malformed-body")
       throw error
     }
-    switch await edge.receive(body.signedPayload, bundleId: bundleId, request.traceparent) {
+    switch await edge.receive(signedPayload, bundleId: bundleId, request.traceparent) {
     case .recorded:
       return .json(["status": "recorded"])
     case .forged(let reason, let detail):

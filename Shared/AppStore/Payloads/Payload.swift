@@ -1,3 +1,5 @@
+import JSON
+
 /// A payload that Apple signs, read from JSON; every field may be missing.
 public protocol Payload: Encodable, Sendable {
   /// Reads the fields that are present; throws for one of the wrong type.

@@ -1,3 +1,5 @@
+import JSON
+
 /// The fields of one JSON object, read by type; null counts as absent.
 public struct PayloadFields: Sendable {
   private let members: JSONMembers

@@ -1,4 +1,5 @@
 import Cryptography
+import JSON
 
 /// Tells what a text is that somebody handed over as proof; proves nothing.
 public enum ProofText {

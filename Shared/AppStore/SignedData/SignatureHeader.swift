@@ -1,4 +1,5 @@
 import Cryptography
+import JSON
 
 /// A JWS header as Apple sends it; everything but `alg` and `x5c` is ignored.
 struct SignatureHeader {

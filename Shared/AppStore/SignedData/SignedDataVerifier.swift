@@ -1,4 +1,5 @@
 public import Cryptography
+import JSON
 
 /// Proves that data was signed by Apple and is meant for a configured app.
 ///

@@ -1,3 +1,5 @@
+import JSON
+
 /// A request of Advanced Commerce that an app makes through StoreKit, as JSON.
 ///
 /// The fields are the app team's own and are passed on as they are; `operation` and `version` are

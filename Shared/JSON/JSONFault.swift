@@ -4,6 +4,12 @@ public struct JSONFault: Error, Sendable, Equatable, CustomStringConvertible {
   public let detail: String
   /// Byte at which reading stopped.
   public let offset: Int
+  /// Makes a fault.
+  public init(detail: String, offset: Int) {
+    self.detail = detail
+    self.offset = offset
+  }
+
   /// Both.
   public var description: String { "not JSON at byte \(offset): \(detail)" }
 }

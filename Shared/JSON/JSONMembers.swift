@@ -1,16 +1,17 @@
 /// The members of one JSON object: where they lie, not yet what they say.
-struct JSONMembers: Sendable {
+public struct JSONMembers: Sendable {
   private struct Member {
     let name: Range<Int>
     let isPlain: Bool
     let value: Range<Int>
   }
 
-  let bytes: [UInt8]
+  /// The whole text, in which the places lie.
+  public let bytes: [UInt8]
   private var members: [Member] = []
 
   /// The object that is the whole text, which must be valid UTF-8.
-  init(_ bytes: [UInt8]) throws(JSONFault) {
+  public init(_ bytes: [UInt8]) throws(JSONFault) {
     guard (try? UTF8Span(validating: bytes.span)) != nil else {
       throw JSONFault(detail: "expected UTF-8", offset: 0)
     }
@@ -22,7 +23,7 @@ struct JSONMembers: Sendable {
   }
 
   /// The object at a place of a text that was read before.
-  init(_ bytes: [UInt8], at place: Range<Int>) throws(JSONFault) {
+  public init(_ bytes: [UInt8], at place: Range<Int>) throws(JSONFault) {
     self.bytes = bytes
     var scanner = JSONScanner(bytes, from: place.lowerBound)
     try read(&scanner)
@@ -38,7 +39,7 @@ struct JSONMembers: Sendable {
   }
 
   /// Where the value of the first member of that name lies; nil if absent or null.
-  func find(_ name: StaticString) -> Range<Int>? {
+  public func find(_ name: StaticString) -> Range<Int>? {
     for member in members where has(member, name) {
       // Among values, only null begins with n.
       return bytes[member.value.lowerBound] == UInt8(ascii: "n") ? nil : member.value

@@ -1,12 +1,12 @@
 /// Reads numbers of JSON, whose grammar was checked before.
-enum JSONNumber {
+public enum JSONNumber {
   /// The number as a whole one, or nil if it is no number, has a fraction or does not fit.
-  static func whole(_ text: ArraySlice<UInt8>) -> Int64? {
+  public static func whole(_ text: ArraySlice<UInt8>) -> Int64? {
     integer(text) ?? double(text).flatMap { Int64(exactly: $0) }
   }
 
   /// The number cut towards the past: a time in milliseconds.
-  static func floor(_ text: ArraySlice<UInt8>) -> Int64? {
+  public static func floor(_ text: ArraySlice<UInt8>) -> Int64? {
     integer(text) ?? double(text).flatMap { Int64(exactly: $0.rounded(.down)) }
   }
 
@@ -37,9 +37,9 @@ enum JSONNumber {
 }
 
 /// Reads text of JSON, whose ends and UTF-8 were checked before.
-enum JSONText {
+public enum JSONText {
   /// The text of a string's content with its escapes resolved; nil for an escape that is none.
-  static func decode(_ content: ArraySlice<UInt8>) -> String? {
+  public static func decode(_ content: ArraySlice<UInt8>) -> String? {
     guard content.contains(UInt8(ascii: "\\")) else {
       return String(decoding: content, as: UTF8.self)
     }

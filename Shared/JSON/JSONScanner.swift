@@ -2,19 +2,21 @@
 ///
 /// Foundation's decoder takes a third of a signature check on a transaction's payload. Here one
 /// pass checks the grammar and notes the members; only fields that are asked for become values.
-struct JSONScanner {
+public struct JSONScanner {
   private static let deepest = 32
   let bytes: [UInt8]
-  private(set) var position: Int
+  /// The byte before which it stands.
+  public private(set) var position: Int
   private var isLastTextPlain = true
 
-  init(_ bytes: [UInt8], from position: Int = 0) {
+  /// Stands before a byte of a text that is valid UTF-8.
+  public init(_ bytes: [UInt8], from position: Int = 0) {
     self.bytes = bytes
     self.position = position
   }
 
   /// Passes one value and answers where it lies, without the space around it.
-  mutating func value(depth: Int) throws(JSONFault) -> Range<Int> {
+  public mutating func value(depth: Int) throws(JSONFault) -> Range<Int> {
     guard depth < Self.deepest else { throw fault("nested too deeply") }
     skipSpace()
     let start = position
@@ -34,7 +36,7 @@ struct JSONScanner {
 
   /// Passes an object; `each` gets where a name's content lies, whether it is free of escapes, and
   /// where its value lies.
-  mutating func members(
+  public mutating func members(
     depth: Int, _ each: (Range<Int>, Bool, Range<Int>) -> Void
   ) throws(JSONFault) {
     guard take(UInt8(ascii: "{")) else { throw fault("expected an object") }
@@ -54,7 +56,7 @@ struct JSONScanner {
   }
 
   /// Passes a list; `each` gets where an element lies.
-  mutating func elements(depth: Int, _ each: (Range<Int>) -> Void) throws(JSONFault) {
+  public mutating func elements(depth: Int, _ each: (Range<Int>) -> Void) throws(JSONFault) {
     guard take(UInt8(ascii: "[")) else { throw fault("expected a list") }
     skipSpace()
     if take(UInt8(ascii: "]")) { return }
@@ -66,7 +68,7 @@ struct JSONScanner {
   }
 
   /// Throws unless only space is left.
-  mutating func end() throws(JSONFault) {
+  public mutating func end() throws(JSONFault) {
     skipSpace()
     guard position == bytes.count else { throw fault("text after the value") }
   }
@@ -95,28 +97,9 @@ struct JSONScanner {
     throw fault("text without an end")
   }
 
-  /// Passes eight bytes at a time while none of them is a quote, a backslash or a control character.
-  ///
-  /// Signed objects inside a notification are texts of kilobytes. The tests for a byte in a word are
-  /// those of "Bit Twiddling Hacks" (S. E. Anderson): `hasless`, and `haszero` of the difference.
+  /// Passes what is surely plain, as far as it is seen at a glance.
   private mutating func skipPlain() {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let highs: UInt64 = 0x8080_8080_8080_8080
-    let count = bytes.count
-    var position = position
-    unsafe bytes.withUnsafeBytes { all in
-      while position + 8 <= count {
-        let word = unsafe all.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-        let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-        let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-        let found =
-          (word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes
-          | (backslashes &- ones) & ~backslashes
-        guard found & highs == 0 else { break }
-        position += 8
-      }
-    }
-    self.position = position
+    position = unsafe bytes.withUnsafeBytes { unsafe PlainText.skip($0, from: position) }
   }
 
   private mutating func word(_ text: StaticString) throws(JSONFault) {
@@ -150,7 +133,8 @@ struct JSONScanner {
     guard position > start else { throw fault("expected a value") }
   }
 
-  mutating func skipSpace() {
+  /// Passes space.
+  public mutating func skipSpace() {
     while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
       position += 1
     }
