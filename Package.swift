@@ -154,7 +154,7 @@ let package = Package(
       "VerifyServiceTests",
       [
         "verify-service", "Events", "AppStore", "Catalog", "Cryptography", "HTTPClient", "Kafka",
-        "Pipeline", "SQLite", "ServiceRuntime",
+        "Pipeline", "Processes", "SQLite", "ServiceRuntime",
       ]),
     tests(
       "EntitlementServiceTests",

@@ -1,6 +1,7 @@
 import AppStore
 import Catalog
 import Events
+import ServiceRuntime
 import TestSupport
 import Testing
 
@@ -82,7 +83,7 @@ import Testing
     for (evidence, day) in [("receipt", Int64(35)), ("verify-receipt", 45), ("receipt", 500)] {
       var contents = FactContents(
         lineage: sampleLineage, cause: LineageCause(kind: "receipt", fact: "r\(day)"))
-      contents.transactions = (0..<2).map { period in
+      contents.transactions = (Int64(0)..<2).map { period in
         var transaction = LineageTransaction(
           transactionId: "\(1000 + period)", productId: "pro.monthly", type: "", quantity: 1,
           purchaseDate: start + period * 30 * Self.day, signedDate: start + day * Self.day,

@@ -90,6 +90,12 @@ final class Edge: Sendable {
         count("not-configured")
         log.error("a genuine notification is for nobody here", ["error": LogValue(error)])
         return .notConfigured(reason: error.code.rawValue, detail: error.description + ".")
+      case _ where error.part != nil:
+        // Apple signed the notification, and something in it does not stand: more likely a root is
+        // missing here than that Apple is wrong. Apple comes again, until somebody has looked.
+        count("part-refused")
+        log.error("a genuine notification holds what is refused", ["error": LogValue(error)])
+        return .tryAgain("The notification is genuine, but what it holds is not accepted here yet.")
       default:
         count(error.code.rawValue)
         log.warning("a notification was refused", ["error": LogValue(error)])
