@@ -87,26 +87,32 @@ let package = Package(
     shared("Processes", ["ServiceRuntime"]),
 
     // What Purser is made of.
-    shared("AppStore", ["Cryptography", "HTTPClient", "JSON"]),
+    shared("AppStore", ["Cryptography", "HTTPClient", "JSON", "ServiceRuntime"]),
     shared("Pipeline", ["Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),
+    shared(
+      "Access",
+      [
+        "HTTPServer", "HTTPClient", "Pipeline", "SQLite", "Events", "Cryptography",
+        "ServiceRuntime",
+      ]),
 
     // The executables.
     service(
       "order-service",
       [
-        "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
+        "Access", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
         "ServiceRuntime",
       ]),
     service(
       "verify-service",
       [
-        "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON", "Kafka",
-        "Pipeline", "SQLite", "ServiceRuntime",
+        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON",
+        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
       "entitlement-service",
       [
-        "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
+        "Access", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
         "ServiceRuntime",
       ]),
     service(
@@ -115,8 +121,8 @@ let package = Package(
     service(
       "purser",
       [
-        "Catalog", "Cryptography", "Events", "HTTPClient", "Kafka", "Pipeline", "Processes",
-        "ServiceRuntime",
+        "Access", "Catalog", "Cryptography", "Events", "HTTPClient", "HTTPServer", "Kafka",
+        "Pipeline", "Processes", "ServiceRuntime",
       ]),
 
     // Tests: a target per module, then the whole way with real processes.
@@ -137,6 +143,12 @@ let package = Package(
     tests(
       "HTTPServerTests",
       ["HTTPServer", "HTTPClient", "Cryptography", "JSON", "ServiceRuntime"]),
+    tests(
+      "AccessTests",
+      [
+        "Access", "HTTPServer", "HTTPClient", "Pipeline", "SQLite", "Events", "Cryptography",
+        "ServiceRuntime",
+      ]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests(
       "AppStoreTests",
@@ -167,13 +179,18 @@ let package = Package(
         "app-store-simulator", "AppStore", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
         "ServiceRuntime",
       ]),
-    tests("PurserTests", ["purser", "Events", "Kafka", "Pipeline", "Processes", "ServiceRuntime"]),
+    tests(
+      "PurserTests",
+      [
+        "purser", "Access", "Cryptography", "Events", "HTTPServer", "Kafka", "Pipeline", "Processes",
+        "ServiceRuntime",
+      ]),
     // The documents held against the code.
     tests(
       "DocumentTests",
       [
         "order-service", "verify-service", "entitlement-service", "purser", "AppStore", "Catalog",
-        "Events", "HTTPServer", "ServiceRuntime",
+        "Cryptography", "Events", "HTTPServer", "ServiceRuntime",
       ]),
     tests(
       "PipelineTests",

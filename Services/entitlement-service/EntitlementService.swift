@@ -1,3 +1,4 @@
+import Access
 import Events
 import HTTPServer
 import Pipeline
@@ -23,8 +24,10 @@ enum EntitlementService {
       outputs: [.entitlements, .entitlementState], jobs: [ExpiryTimer(recompute: recompute)],
       log: log, metrics: metrics)
 
-    var router = Router(access: settings.http.access)
+    let access = try settings.http.access(log: log, metrics: metrics)
+    var router = Router(access: access.policy)
     EntitlementRoutes(store: store).add(to: &router)
+    AuditRoutes(store).add(to: &router)
     router.addHealth(
       metrics: metrics,
       checks: [
@@ -34,7 +37,8 @@ enum EntitlementService {
     let server = try Server(
       host: settings.http.host, port: settings.http.port, router: router, log: log,
       metrics: metrics)
-    let watch = FileWatch(Array(settings.rules.catalogs.values), log: log, metrics: metrics)
-    return parts.services + [watch, server]
+    let watch = FileWatch(
+      Array(settings.rules.catalogs.values) + access.watched, log: log, metrics: metrics)
+    return parts.services + access.services + [watch, server]
   }
 }

@@ -14,16 +14,22 @@ struct OrderRoutes: Sendable {
   let submitProof: SubmitProof
 
   func add(to router: inout Router) {
-    router.on(.post, "/v1/orders", scope: .orders) { request in try await place(request) }
-    router.on(.get, "/v1/orders/{id}", scope: .orders) { request in try await read(request) }
-    router.on(.post, "/v1/orders/{id}/proofs", scope: .orders) { request in
-      try await prove(request)
+    router.on(.post, "/v1/orders", scope: .orders, tokens: .admittedByHandler) { request in
+      try await place(request)
+    }
+    router.on(.get, "/v1/orders/{id}", scope: .orders, tokens: .admittedByHandler) { request in
+      try await read(request)
+    }
+    router.on(.post, "/v1/orders/{id}/proofs", scope: .orders, tokens: .admittedByHandler) {
+      request in try await prove(request)
     }
   }
 
   private func place(_ request: Request) async throws -> Response {
+    let input = try request.json(PlaceOrder.Input.self)
+    try request.admit(customer: input.customer)
     let order = try await placeOrder.run(
-      try request.json(PlaceOrder.Input.self), principal: request.principal?.name ?? "",
+      input, principal: request.principal?.name ?? "",
       idempotencyKey: try request.idempotencyKey(), traceparent: request.traceparent)
     return Response.json(OrderAnswer(order), status: 201)
       .with("Location", "/v1/orders/\(order.id)")
@@ -32,7 +38,7 @@ struct OrderRoutes: Sendable {
   /// With `If-None-Match` and `Prefer: wait`, waits until the order moves.
   private func read(_ request: Request) async throws -> Response {
     let id = orderId(request)
-    var order = try await order(id)
+    var order = try await order(id, for: request)
     if request.ifNoneMatch(order.tag), let wait = request.preferredWait(atMost: longestWait) {
       let ticket = waiters.enter(id, group: order.customer)
       defer { waiters.leave(ticket) }
@@ -52,6 +58,14 @@ struct OrderRoutes: Sendable {
     return UUIDs.normalized(id) ?? id
   }
 
+  /// An order that the caller may know of; to a token, another customer's is unknown.
+  private func order(_ id: String, for request: Request) async throws -> Order {
+    let order = try await order(id)
+    guard request.isOwn(customer: order.customer) else { throw Problem.unknownOrder(id) }
+    try request.admit(customer: order.customer)
+    return order
+  }
+
   private func order(_ id: String) async throws -> Order {
     guard let order = try await store.readers.read({ try OrderStore.order($0, id) }) else {
       throw Problem.unknownOrder(id)
@@ -61,6 +75,9 @@ struct OrderRoutes: Sendable {
 
   private func prove(_ request: Request) async throws -> Response {
     let wait = request.preferredWait(atMost: longestWait)
+    if request.principal?.customer != nil {
+      _ = try await order(orderId(request), for: request)
+    }
     let result = try await submitProof.run(
       try request.json(SubmitProof.Input.self), orderId: orderId(request),
       wait: wait ?? .zero, traceparent: request.traceparent)

@@ -1,3 +1,4 @@
+import Access
 import Catalog
 import Events
 import HTTPServer
@@ -22,7 +23,8 @@ enum OrderService {
       log: log, metrics: metrics)
     let shop = Shop(apps: settings.apps, catalogs: settings.catalogs)
 
-    var router = Router(access: settings.http.access)
+    let access = try settings.http.access(log: log, metrics: metrics)
+    var router = Router(access: access.policy)
     OrderRoutes(
       store: store, waiters: waiters, longestWait: settings.longestWait,
       placeOrder: PlaceOrder(
@@ -30,6 +32,7 @@ enum OrderService {
       submitProof: SubmitProof(store: store, waiters: waiters, metrics: metrics)
     ).add(to: &router)
     ProductRoutes(shop: shop).add(to: &router)
+    AuditRoutes(store).add(to: &router)
     // Orders and proofs are taken while Kafka is away, so the broker is no condition to be ready.
     router.addHealth(
       metrics: metrics,
@@ -41,8 +44,9 @@ enum OrderService {
     let server = try Server(
       host: settings.http.host, port: settings.http.port, router: router, log: log,
       metrics: metrics)
-    let watch = FileWatch(Array(settings.catalogs.values), log: log, metrics: metrics)
-    return parts.services + [watch, server, WaitersService(waiters)]
+    let watch = FileWatch(
+      Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
+    return parts.services + access.services + [watch, server, WaitersService(waiters)]
   }
 }
 

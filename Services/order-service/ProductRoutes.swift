@@ -8,7 +8,7 @@ struct ProductRoutes: Sendable {
   let shop: Shop
 
   func add(to router: inout Router) {
-    router.on(.get, "/v1/products", scope: .orders) { request in
+    router.on(.get, "/v1/products", scope: .orders, tokens: .noCustomer) { request in
       let app = try shop.app(request.queryValue("bundleId"))
       let products = shop.catalogs[app.bundleId]?.value.orderedProducts ?? []
       let response = Response.json(

@@ -1,6 +1,6 @@
+import Access
 import Catalog
 import FoundationEssentials
-import HTTPServer
 import Pipeline
 import ServiceRuntime
 

@@ -14,6 +14,8 @@ struct Settings: Sendable {
   let temporaryFolder: String
   /// The level of the logs of what is started.
   let logLevel: String
+  /// The file of API keys that the services read.
+  let keyFile: String?
   /// What processes that are started see of the environment.
   let passedOn: [String: String]
 
@@ -50,6 +52,8 @@ struct Settings: Sendable {
       reader.choice(
         "PURSER_LOG_LEVEL", default: Log.Level.info, "the level of the logs of what is started"
       ).rawValue
+    keyFile = reader.optionalText(
+      "PURSER_API_KEYS_FILE", "the file of API keys that 'purser keys' changes")
     refusesColor = reader.optionalText("NO_COLOR", "any text: no color") != nil
     temporaryFolder = reader.text(
       "TMPDIR", default: "/tmp", "where 'purser demo' makes its folder")

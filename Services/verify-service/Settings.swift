@@ -1,8 +1,8 @@
+import Access
 import AppStore
 import Catalog
 import Cryptography
 import FoundationEssentials
-import HTTPServer
 import Kafka
 import Pipeline
 import ServiceRuntime

@@ -1,3 +1,4 @@
+import Access
 import AppStore
 import Catalog
 import Events
@@ -20,7 +21,8 @@ enum VerifyService {
     ) { clock.now() }
     var services: [any Service] = [apple]
     var checks: [ReadinessCheck] = []
-    var router = Router(access: settings.http.access)
+    let access = try settings.http.access(log: log, metrics: metrics)
+    var router = Router(access: access.policy)
 
     if settings.role.hasLedger {
       let store = try Store(
@@ -54,6 +56,7 @@ enum VerifyService {
         outputs: [.appstore, .transactions], jobs: [StopWaiting(ledger: ledger)],
         log: log, metrics: metrics)
       services += parts.services + [worker]
+      AuditRoutes(store).add(to: &router)
       checks += [
         ReadinessCheck("broker") { parts.processor.isConnected },
         ReadinessCheck("caught up") { parts.processor.isCaughtUp },
@@ -76,6 +79,8 @@ enum VerifyService {
       NotificationRoutes.add(to: &router, edge)
     }
     router.addHealth(metrics: metrics, checks: checks)
+    services += access.services
+    services.append(FileWatch(access.watched, log: log, metrics: metrics))
     services.append(
       try Server(
         host: settings.http.host, port: settings.http.port, router: router, log: log,

@@ -1,64 +1,110 @@
-/// Decides who may use a route.
+/// Decides who may use a route: at once, on the thread of the connection.
 public struct AccessPolicy: Sendable {
-  /// Checks a JWT (a bearer token with two dots) and says who its owner is.
-  public typealias TokenVerifier = @Sendable (String) throws(Problem) -> Principal
+  /// Says whose a bearer text is; must neither wait nor block.
+  public typealias Identify = @Sendable (_ bearer: String) throws(Problem) -> Principal
 
-  private let keys: AccessKeys?
-  private let tokens: TokenVerifier?
+  private let identify: Identify?
+  private let limits: RateLimits?
+  let crossOrigin: CrossOrigin?
 
   /// Lets everyone through everywhere (`PURSER_INSECURE=1`); handlers see no principal.
-  public static let insecure = AccessPolicy()
+  public static let insecure = AccessPolicy(identify: nil)
 
-  private init() {
-    keys = nil
-    tokens = nil
-  }
-
-  /// Asks for a key, or for a token where tokens are verified.
-  public init(keys: AccessKeys, tokens: TokenVerifier? = nil) {
-    self.keys = keys
-    self.tokens = tokens
-  }
-
-  /// The principal of a request to a route that needs a scope; nil when all are let through.
+  /// Asks for a bearer text, unless `identify` is nil: then all are let through.
   ///
-  /// - Throws: `Problem` 401 `missing-key` or `unknown-key`, 403 `scope-missing`, or what the token
-  ///   verifier says.
-  func authorize(_ headers: Headers, scope: Scope) throws(Problem) -> Principal? {
-    guard let keys else { return nil }
-    guard let key = Self.bearer(headers) else {
-      throw Problem(
-        status: 401, type: "missing-key", title: "Key missing",
-        detail: "Send the API key as 'Authorization: Bearer <key>'.",
-        headers: [("WWW-Authenticate", "Bearer")])
-    }
-    let principal = try principal(key, keys)
-    guard principal.holds(scope) else {
-      throw Problem(
-        status: 403, type: "scope-missing", title: "Scope missing",
-        detail: "This needs the scope '\(scope.rawValue)', which '\(principal.name)' lacks.",
-        members: ["scope": .string(scope.rawValue)])
-    }
-    return principal
+  /// - Parameters:
+  ///   - limits: How often keys and customers may ask.
+  ///   - crossOrigin: Which other origins browsers may let ask; nil for none.
+  public init(
+    identify: Identify?, limits: RateLimits? = nil, crossOrigin: CrossOrigin? = nil
+  ) {
+    self.identify = identify
+    self.limits = limits
+    self.crossOrigin = crossOrigin
   }
 
-  private func principal(_ key: String, _ keys: AccessKeys) throws(Problem) -> Principal {
-    if let tokens, key.utf8.count(where: { $0 == 0x2E }) == 2 { return try tokens(key) }
-    guard let principal = keys.principal(of: key) else {
-      throw Problem(
-        status: 401, type: "unknown-key", title: "Unknown key",
-        detail: "No such key is configured. Keys are stored as SHA-256; check the key file.",
-        headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+  /// Lets a request to a route through, and notes its principal, or says why not.
+  ///
+  /// - Throws: `Problem` 401 `missing-key`, 403 `scope-missing`, `token-not-allowed`,
+  ///   `other-customer`, 429 `rate-limited`, or what `identify` says.
+  func admit(_ request: inout Request, _ route: Router.Route) throws(Problem) {
+    guard let scope = route.scope else { return }
+    let named = route.pattern.hasCustomer ? request.parameters["customer"] : nil
+    if let identify {
+      guard let text = Self.bearer(request.headers) else { throw .missingKey }
+      let principal = try identify(text)
+      request.principal = principal
+      if let own = principal.customer {
+        guard route.tokens != .denied else { throw .tokenNotAllowed }
+        if let named, !named.utf8.elementsEqual(own.utf8) { throw .otherCustomer }
+      }
+      guard principal.holds(scope) else { throw .scopeMissing(scope, principal) }
     }
-    return principal
+    guard let limits else { return }
+    let meter = RateMeter(limits: limits)
+    request.meter = meter
+    if let principal = request.principal, principal.customer == nil {
+      try meter.count(key: principal.name)
+    }
+    if let customer = request.principal?.customer ?? named { try meter.count(customer: customer) }
   }
 
   /// The token after `Bearer` (RFC 6750 §2.1); nil when there is none, or more than one header.
   private static func bearer(_ headers: Headers) -> String? {
-    let values = headers.all("Authorization")
-    guard values.count == 1, let value = values.first else { return nil }
-    let parts = value.split(separator: " ")
-    guard parts.count == 2, Headers.same(String(parts[0]), "Bearer") else { return nil }
-    return String(parts[1])
+    var found: String?
+    for field in headers.fields where Headers.same(field.name, "Authorization") {
+      guard found == nil else { return nil }
+      found = field.value
+    }
+    guard let value = found else { return nil }
+    let parts = value.utf8.split(separator: UInt8(ascii: " "))
+    guard parts.count == 2, Headers.same(String(Substring(parts[0])), "Bearer") else { return nil }
+    return String(Substring(parts[1]))
+  }
+}
+
+extension Request {
+  /// Checks that a token asks for its own customer, and counts the request against that customer.
+  ///
+  /// For routes that find their customer in the body or in what they read; where `{customer}` stands
+  /// in the path, this is done before the handler.
+  ///
+  /// - Throws: `Problem` 403 `other-customer`, 429 `rate-limited`.
+  public func admit(customer: String) throws(Problem) {
+    guard isOwn(customer: customer) else { throw .otherCustomer }
+    try meter?.count(customer: customer)
+  }
+
+  /// Whether the caller may know of a customer: a key of any, a token of its own.
+  public func isOwn(customer: String) -> Bool {
+    principal?.customer.map { $0.utf8.elementsEqual(customer.utf8) } ?? true
+  }
+}
+
+extension Problem {
+  fileprivate static var missingKey: Problem {
+    Problem(
+      status: 401, type: "missing-key", title: "Key missing",
+      detail: "Send the API key as 'Authorization: Bearer <key>'.",
+      headers: [("WWW-Authenticate", "Bearer")])
+  }
+
+  fileprivate static func scopeMissing(_ scope: Scope, _ principal: Principal) -> Problem {
+    Problem(
+      status: 403, type: "scope-missing", title: "Scope missing",
+      detail: "This needs the scope '\(scope.rawValue)', which '\(principal.name)' lacks.",
+      members: ["scope": .string(scope.rawValue)])
+  }
+
+  fileprivate static var tokenNotAllowed: Problem {
+    Problem(
+      status: 403, type: "token-not-allowed", title: "Not with a customer's token",
+      detail: "A customer's own token does not reach this. Ask from your backend, with an API key.")
+  }
+
+  fileprivate static var otherCustomer: Problem {
+    Problem(
+      status: 403, type: "other-customer", title: "Another customer",
+      detail: "A customer's own token reaches the customer of its 'sub' alone.")
   }
 }

@@ -20,10 +20,14 @@ extension ServerCore {
 
   func answer(_ exchange: Exchange, _ connection: ConnectionHandle, _ response: Response) -> Bool {
     var response = response
-    let (id, method, pattern) = exchange.state.withLock { state in
+    let (id, method, pattern, fields) = exchange.state.withLock { state in
       state.stage = .answered
       state.task = nil
-      return (state.id, state.method, state.pattern)
+      return (state.id, state.method, state.pattern, state.fields)
+    }
+    if let fields {
+      response.headers += fields.crossOrigin
+      response.headers += fields.meter?.fields ?? []
     }
     if !id.isEmpty { response.headers.append(("X-Request-Id", id)) }
     if isStopping && response.header("Connection") == nil {

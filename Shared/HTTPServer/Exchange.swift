@@ -31,6 +31,13 @@ final class Exchange: Sendable {
     var method = Method.get
     var pattern = "none"
     var task: Task<Void, Never>?
+    /// What the answer's fields for browsers and limits are made of.
+    var fields: Fields?
+  }
+
+  struct Fields: Sendable {
+    let crossOrigin: [(String, String)]
+    let meter: RateMeter?
   }
 
   let peer: Peer

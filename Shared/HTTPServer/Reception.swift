@@ -63,15 +63,22 @@ extension ServerCore {
       return refuse(exchange, connection, error, closing: closing)
     }
     let resolution = router.resolve(&request)
+    let crossOrigin = router.access.crossOrigin?.fields(headers) ?? []
     exchange.state.withLock { state in
       switch resolution {
-      case .refused(_, let pattern): state.pattern = pattern
+      case .refused(_, let pattern), .answered(_, let pattern): state.pattern = pattern
       case .found(let route): state.pattern = route.pattern.text
+      }
+      if request.meter != nil || !crossOrigin.isEmpty {
+        state.fields = Exchange.Fields(crossOrigin: crossOrigin, meter: request.meter)
       }
     }
     switch resolution {
     case .refused(let problem, _):
       return refuse(exchange, connection, problem, closing: closing)
+    case .answered(let response, _):
+      exchange.enter(.draining(response, read: 0))
+      return true
     case .found(let route):
       guard declared <= limits.bodyBytes else {
         let problem = Problem.bodyTooLarge(limit: limits.bodyBytes)

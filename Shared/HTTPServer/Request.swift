@@ -17,6 +17,8 @@ public struct Request: Sendable {
   /// Who asks; nil on open routes and without access control.
   public internal(set) var principal: Principal?
   let segments: [String]
+  /// What the request is counted against; nil without limits.
+  var meter: RateMeter?
 
   /// Makes a request, for tests of routes and handlers.
   ///

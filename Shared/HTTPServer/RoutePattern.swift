@@ -7,6 +7,8 @@ struct RoutePattern: Sendable, Hashable {
 
   let text: String
   let parts: [Part]
+  /// Whether the path names a customer, by the placeholder `{customer}`.
+  let hasCustomer: Bool
 
   init(_ text: String) {
     precondition(text.hasPrefix("/"), "the route \(text) must begin with a slash")
@@ -15,6 +17,7 @@ struct RoutePattern: Sendable, Hashable {
       part.hasPrefix("{") && part.hasSuffix("}")
         ? .placeholder(String(part.dropFirst().dropLast())) : .literal(String(part))
     }
+    hasCustomer = parts.contains(.placeholder("customer"))
   }
 
   /// Whether the segments fit; empty ones never fit a placeholder.

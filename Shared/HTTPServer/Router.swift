@@ -1,3 +1,5 @@
+import ServiceRuntime
+
 /// The routes of a service: from a request to the answer, without a socket.
 public struct Router: Sendable {
   /// Answers a request in a task of its own.
@@ -14,11 +16,14 @@ public struct Router: Sendable {
     let method: Method
     let pattern: RoutePattern
     let scope: Scope?
+    let tokens: TokenUse
     let action: Action
   }
 
   enum Resolution: Sendable {
     case refused(Problem, pattern: String)
+    /// A browser's question before its request.
+    case answered(Response, pattern: String)
     case found(Route)
   }
 
@@ -49,24 +54,34 @@ public struct Router: Sendable {
   /// - Parameters:
   ///   - pattern: Such as `/v1/orders/{id}`.
   ///   - scope: What the caller must hold; nil opens the route to all.
+  ///   - tokens: What a customer's own token may do here; when it is left out, a token reads and
+  ///     orders where `{customer}` in the path is its own, and all else is denied.
   public mutating func on(
-    _ method: Method, _ pattern: String, scope: Scope?, handler: @escaping Handler
+    _ method: Method, _ pattern: String, scope: Scope?, tokens: TokenUse? = nil,
+    handler: @escaping Handler
   ) {
-    add(method, pattern, scope, .task(handler))
+    add(method, pattern, scope, tokens, .task(handler))
   }
 
   /// Adds a route that is answered on the connection's own thread: for what neither waits nor blocks.
   public mutating func direct(
-    _ method: Method, _ pattern: String, scope: Scope? = nil, handler: @escaping DirectHandler
+    _ method: Method, _ pattern: String, scope: Scope? = nil, tokens: TokenUse? = nil,
+    handler: @escaping DirectHandler
   ) {
-    add(method, pattern, scope, .direct(handler))
+    add(method, pattern, scope, tokens, .direct(handler))
   }
 
   private mutating func add(
-    _ method: Method, _ text: String, _ scope: Scope?, _ action: Action
+    _ method: Method, _ text: String, _ scope: Scope?, _ tokens: TokenUse?, _ action: Action
   ) {
     let pattern = RoutePattern(text)
-    let route = Route(method: method, pattern: pattern, scope: scope, action: action)
+    let isOpenToOwn = pattern.hasCustomer && (scope == .orders || scope == .entitlementsRead)
+    let use = tokens ?? (isOpenToOwn ? .ownCustomer : .denied)
+    precondition(
+      use != .ownCustomer || pattern.hasCustomer, "the route \(text) has no {customer} to compare")
+    let route = Route(
+      method: method, pattern: pattern, scope: scope, tokens: use,
+      action: Self.naming(action, method, pattern, scope))
     var peers = places[pattern.parts.count] ?? []
     let index = peers.firstIndex { $0.pattern == pattern }
     if let index {
@@ -79,10 +94,26 @@ public struct Router: Sendable {
     places[pattern.parts.count] = peers
   }
 
+  /// Around handlers of writes that somebody must be let in for: who that is, for the log of writes.
+  private static func naming(
+    _ action: Action, _ method: Method, _ pattern: RoutePattern, _ scope: Scope?
+  ) -> Action {
+    guard case .task(let handler) = action, scope != nil, method != .get, method != .head else {
+      return action
+    }
+    let name = "\(method) \(pattern.text)"
+    return .task { request in
+      let caller = Caller(
+        name: request.principal?.name ?? "anyone", action: name, path: request.path,
+        requestId: request.id)
+      return try await Caller.$current.withValue(caller) { try await handler(request) }
+    }
+  }
+
   /// Methods and patterns of all routes, sorted; for checks against the API description.
-  public var routes: [(method: Method, pattern: String, scope: Scope?)] {
+  public var routes: [(method: Method, pattern: String, scope: Scope?, tokens: TokenUse)] {
     places.values.joined().flatMap { place in place.routes.values }
-      .map { (method: $0.method, pattern: $0.pattern.text, scope: $0.scope) }
+      .map { (method: $0.method, pattern: $0.pattern.text, scope: $0.scope, tokens: $0.tokens) }
       .sorted { ($0.pattern, $0.method.rawValue) < ($1.pattern, $1.method.rawValue) }
   }
 
@@ -96,18 +127,28 @@ public struct Router: Sendable {
       let route = place.route(for: request.method)
     else {
       let allowed = Set(fitting.flatMap(\.allowed)).sorted()
+      if request.method == .options,
+        let answer = access.crossOrigin?.preflight(request, allowed: allowed)
+      {
+        return .answered(answer, pattern: first.pattern.text)
+      }
       return .refused(
         .methodNotAllowed(request.method, allowed: allowed), pattern: first.pattern.text)
     }
-    if let scope = route.scope {
-      do throws(Problem) {
-        request.principal = try access.authorize(request.headers, scope: scope)
-      } catch {
-        return .refused(error, pattern: route.pattern.text)
-      }
-    }
     request.parameters = route.pattern.parameters(request.segments)
+    do throws(Problem) {
+      try access.admit(&request, route)
+    } catch {
+      return .refused(error, pattern: route.pattern.text)
+    }
     return .found(route)
+  }
+
+  /// The fields that every answer to a request bears: for browsers, and how often it may be asked.
+  func fields(for request: Request) -> [(String, String)] {
+    let crossOrigin = access.crossOrigin?.fields(request.headers) ?? []
+    guard let meter = request.meter else { return crossOrigin }
+    return crossOrigin + meter.fields
   }
 
   /// The answer to a request, never an error; bodies of answers to HEAD are left out.
@@ -116,6 +157,7 @@ public struct Router: Sendable {
     var response: Response
     switch resolve(&request) {
     case .refused(let problem, _): response = problem.response
+    case .answered(let answer, _): response = answer
     case .found(let route):
       switch route.action {
       case .direct(let handler): response = Outcome.of(request) { try handler($0) }.response
@@ -124,6 +166,7 @@ public struct Router: Sendable {
       }
     }
     if request.method == .head { response.body = [] }
+    response.headers += fields(for: request)
     return response.with("X-Request-Id", request.id)
   }
 }

@@ -17,11 +17,13 @@ public final class Server: Service {
   /// The port that was bound.
   public var port: Int { listening.port }
   /// What it serves; for checks against the API description.
-  public var routes: [(method: Method, pattern: String, scope: Scope?)] { core.router.routes }
+  public var routes: [(method: Method, pattern: String, scope: Scope?, tokens: TokenUse)] {
+    core.router.routes
+  }
 
   private let listening: ListeningSocket
   private let threads: Int
-  private let core: ServerCore
+  let core: ServerCore
   private let log: Log
   private let state = Mutex(State.bound)
   private let ended = Completion<Void>()

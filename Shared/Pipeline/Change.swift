@@ -14,6 +14,8 @@ public struct Change {
   /// The time of the change, in UTC milliseconds.
   public let now: Int64
   let context: StoreContext
+  /// What the log of writes will say; nil when no request stands behind the change.
+  var audit: AuditNote?
 
   /// Puts a record into the outbox; the relay publishes it after COMMIT.
   ///
@@ -35,6 +37,7 @@ public struct Change {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
       source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
+    audit?.published(type.rawValue, subject: subject, key: key)
     try publish(
       topic, key: key, headers, encoded: try payload.map { try EventJSON.encode($0) })
   }
@@ -49,6 +52,7 @@ public struct Change {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
       source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
+    audit?.published(type.rawValue, subject: subject, key: key)
     try publish(topic, key: key, headers, encoded: encoded)
   }
 

@@ -53,7 +53,8 @@ public final class Store: Sendable {
 
   /// Changes the store; returns after COMMIT.
   ///
-  /// Cancellation does not undo a change: once accepted, it runs.
+  /// Cancellation does not undo a change: once accepted, it runs. What changes on behalf of a
+  /// `Caller` is in the log of writes.
   ///
   /// - Throws: `WriterBusy` when the queue is full, `WriterClosed` when stopping, the job's own
   ///   error, `SQLiteError`.
@@ -61,8 +62,19 @@ public final class Store: Sendable {
     _ body: @escaping @Sendable (Change) throws -> Result
   ) async throws -> Result {
     let (clock, context) = (clock, context)
+    guard let caller = Caller.current else {
+      return try await writer.write { transaction in
+        try body(Change(transaction: transaction, now: clock.now(), context: context))
+      }
+    }
     return try await writer.write { transaction in
-      try body(Change(transaction: transaction, now: clock.now(), context: context))
+      let note = AuditNote(caller)
+      let now = clock.now()
+      let before = transaction.changedRows
+      let result = try body(
+        Change(transaction: transaction, now: now, context: context, audit: note))
+      if transaction.changedRows != before { try AuditLog.insert(transaction, note, at: now) }
+      return result
     }
   }
 

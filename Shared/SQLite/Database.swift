@@ -58,6 +58,8 @@ import CSQLite
   /// The row id of the last INSERT.
   var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
+  var changedRows: Int64 { unsafe sqlite3_total_changes64(handle) }
+
   /// How long a statement waits for a lock of another process, in milliseconds.
   func setBusyTimeout(milliseconds: Int32) {
     unsafe sqlite3_busy_timeout(handle, milliseconds)

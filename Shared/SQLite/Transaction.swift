@@ -46,6 +46,9 @@ public final class Transaction {
   /// The row id of the last INSERT.
   public var lastInsertedRowID: Int64 { database.lastInsertedRowID }
 
+  /// How many rows were changed through this connection so far; tells whether a job changed any.
+  public var changedRows: Int64 { database.changedRows }
+
   /// Runs a part of the job that can fail alone: what it wrote is undone when it throws.
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
     try check()

@@ -129,6 +129,11 @@ public struct SettingsReader {
     return Secret(value)
   }
 
+  /// The file that `<NAME>_FILE` names; nil when the secret comes from the variable itself.
+  public func fileOfSecret(_ name: String) -> String? {
+    environment["\(name)_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// All variables with a prefix, such as `KAFKA_`, with the prefix removed.
   public mutating func prefixed(_ prefix: String, _ help: String) -> [String: String] {
     declare("\(prefix)…", "none", help)

@@ -1,4 +1,5 @@
 import HTTPClient
+import ServiceRuntime
 import Synchronization
 import Testing
 

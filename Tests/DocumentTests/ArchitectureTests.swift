@@ -62,7 +62,7 @@ import Testing
     let rows = Document.rows(Document.architecture.section("## Modules"))
     let manifest = Repository.text("Package.swift")
     let names = Set(
-      ["shared(\"", "service(\n      \"", "service(\""].flatMap { marker in
+      ["shared(\"", "shared(\n      \"", "service(\n      \"", "service(\""].flatMap { marker in
         manifest.ranges(of: marker).map { range in
           String(manifest[range.upperBound...].prefix { $0 != "\"" })
         }
@@ -73,6 +73,7 @@ import Testing
       let name = row.cells[0].unquoted
       let range = try #require(
         manifest.firstRange(of: "shared(\"\(name)\"")
+          ?? manifest.firstRange(of: "shared(\n      \"\(name)\"")
           ?? manifest.firstRange(of: "service(\n      \"\(name)\"")
           ?? manifest.firstRange(of: "service(\"\(name)\""))
       let call = manifest[range.upperBound...].prefix { $0 != ")" }

@@ -5,10 +5,14 @@ import Testing
     $0.path.hasPrefix("docs/decisions/0")
   }
 
-  @Test func `they are numbered without a gap`() {
+  @Test func `each has a number of its own, and the list names each`() {
     let numbers = Self.pages.compactMap { Int($0.path.split(separator: "/")[2].prefix(4)) }
-    #expect(numbers == Array(1...max(1, Self.pages.count)))
+    #expect(numbers.count == Self.pages.count && Set(numbers).count == numbers.count)
     #expect(numbers.count > 8)
+    let listed = Set(Document("docs/decisions/README.md").links.map(\.text))
+    for page in Self.pages {
+      #expect(listed.contains(String(page.path.dropFirst("docs/decisions/".count))), "\(page)")
+    }
   }
 
   @Test(arguments: pages)

@@ -1,66 +1,18 @@
-import AppStore
-import FoundationEssentials
 import HTTPServer
-import ServiceRuntime
-import TestSupport
 import Testing
-
-@testable import entitlement_service
-@testable import order_service
-@testable import verify_service
 
 /// The API descriptions held against the services, put together as in production.
 @Suite("API descriptions") struct RouteTests {
-  /// A service, its description, and how its routes are found.
-  struct Service: Sendable, CustomStringConvertible {
-    let name: String
-    let prefix: String
-    let assemble: @Sendable (inout SettingsReader) throws -> [any ServiceRuntime.Service]
-
-    var description: String { name }
-    var file: String { "docs/openapi/\(name).yaml" }
-  }
-
-  static let services = [
-    Service(name: "order-service", prefix: "ORDER") { reader in
-      let settings = order_service.Settings(&reader, options: [:])
-      try reader.finish()
-      return try OrderService.services(settings, .silent, Metrics())
-    },
-    Service(name: "verify-service", prefix: "VERIFY") { reader in
-      let settings = verify_service.Settings(&reader, options: [:])
-      try reader.finish()
-      return try VerifyService.services(settings, .silent, Metrics())
-    },
-    Service(name: "entitlement-service", prefix: "ENTITLEMENT") { reader in
-      let settings = entitlement_service.Settings(&reader, options: [:])
-      try reader.finish()
-      return try EntitlementService.services(settings, .silent, Metrics())
-    },
-  ]
+  static let services = AssembledService.all
 
   /// Method, path and scope of every route, as `GET /v1/products orders`.
-  private static func routes(_ service: Service) throws -> Set<String> {
-    let folder = "/tmp/purser-documents-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    try Data(AppStoreChains.chain().rootDER).write(to: URL(filePath: "\(folder)/root.der"))
-    let configuration = """
-      {"roots": ["root.der"], "catalog": "\(Repository.root)/deploy/demo/catalog.json",
-       "apps": [{"bundleId": "com.example.app", "environments": {"Sandbox": {}}}]}
-      """
-    try Data(configuration.utf8).write(to: URL(filePath: "\(folder)/purser.json"))
-    var reader = SettingsReader([
-      "PURSER_CONFIG": "\(folder)/purser.json", "PURSER_INSECURE": "1",
-      "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9", "\(service.prefix)_HTTP_PORT": "0",
-      "\(service.prefix)_STORE": "\(folder)/store.sqlite",
-    ])
-    let server = try #require(service.assemble(&reader).lazy.compactMap { $0 as? Server }.first)
+  private static func routes(_ service: AssembledService) throws -> Set<String> {
+    let server = try #require(try service.server())
     return Set(server.routes.map { "\($0.method) \($0.pattern) \($0.scope?.rawValue ?? "none")" })
   }
 
   /// The same as the description has it.
-  private static func described(_ service: Service) -> Set<String> {
+  private static func described(_ service: AssembledService) -> Set<String> {
     var found: Set<String> = []
     var path = ""
     var method = ""
@@ -77,14 +29,14 @@ import Testing
   }
 
   /// The lines below `paths:`.
-  private static func paths(_ service: Service) -> [Substring] {
+  private static func paths(_ service: AssembledService) -> [Substring] {
     let lines = Repository.text(service.file).split(separator: "\n")
     return Array(lines.drop { $0 != "paths:" }.dropFirst().prefix { $0.hasPrefix(" ") })
   }
 
   @Test(arguments: services)
   func `the description has every route with its method and scope, and no other`(
-    service: Service
+    service: AssembledService
   ) throws {
     let routes = try Self.routes(service)
     #expect(routes.count > 3)
@@ -92,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: services)
-  func `every operation says its scope`(service: Service) {
+  func `every operation says its scope`(service: AssembledService) {
     let lines = Self.paths(service)
     let operations = lines.count { line in
       ["get", "post", "put", "patch", "delete"].contains { line == "    \($0):" }
@@ -102,12 +54,12 @@ import Testing
 
   @Test(arguments: services)
   func `the description has every type of problem that the service may answer with`(
-    service: Service
+    service: AssembledService
   ) {
-    // The edge has no store, so the store's reasons are not among verify-service's.
     let folders =
-      ["Services/\(service.name)/", "Shared/HTTPServer/"]
-      + (service.name == "verify-service" ? [] : ["Shared/SQLite/"])
+      [
+        "Services/\(service.name)/", "Shared/HTTPServer/", "Shared/Access/", "Shared/SQLite/",
+      ]
     let thrown = Repository.codeTexts.filter { file in
       folders.contains { file.path.hasPrefix($0) }
     }.flatMap { file in
@@ -124,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: services)
-  func `every reference within the description leads somewhere`(service: Service) {
+  func `every reference within the description leads somewhere`(service: AssembledService) {
     let text = Repository.text(service.file)
     let lines = text.split(separator: "\n")
     for line in lines {

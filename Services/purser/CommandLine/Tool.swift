@@ -6,7 +6,7 @@ enum Tool {
   /// The commands, in the order in which help lists them.
   static let commands: [Command] = [
     DemoCommand.command, UpCommand.command, TopicsCommand.create, TopicsCommand.check,
-    InspectCommand.command,
+    InspectCommand.command, KeysCommand.create, KeysCommand.list, KeysCommand.revoke,
   ]
 
   /// Done.

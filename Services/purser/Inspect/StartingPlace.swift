@@ -1,4 +1,4 @@
-import FoundationEssentials
+import ServiceRuntime
 
 /// From where a topic is read.
 enum StartingPlace: Sendable, Equatable {
@@ -18,7 +18,7 @@ enum StartingPlace: Sendable, Equatable {
       self = .offset(offset)
     } else if let age = Self.age(text) {
       self = .time(now - age)
-    } else if let time = Self.time(text) {
+    } else if let time = milliseconds(rfc3339: text) {
       self = .time(time)
     } else {
       throw arguments.error(
@@ -28,21 +28,11 @@ enum StartingPlace: Sendable, Equatable {
   }
 
   /// Milliseconds of an age such as `15m`.
-  private static func age(_ text: String) -> Int64? {
+  static func age(_ text: String) -> Int64? {
     let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
     guard let last = text.last, let unit = units[last], let count = Int64(text.dropLast()),
       (0...1_000_000).contains(count)
     else { return nil }
     return count * unit
-  }
-
-  private static func time(_ text: String) -> Int64? {
-    for fractional in [false, true] {
-      let style = Date.ISO8601FormatStyle(includingFractionalSeconds: fractional)
-      if let date = try? style.parse(text) {
-        return Int64((date.timeIntervalSince1970 * 1000).rounded())
-      }
-    }
-    return nil
   }
 }

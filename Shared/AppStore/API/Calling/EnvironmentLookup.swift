@@ -1,3 +1,5 @@
+import ServiceRuntime
+
 /// Finds in which environment a transaction is known: production first, the sandbox only when
 /// production says that the id is unknown (reference §4.8).
 public final class EnvironmentLookup: Sendable {

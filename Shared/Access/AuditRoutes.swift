@@ -1,0 +1,53 @@
+public import HTTPServer
+public import Pipeline
+import SQLite
+import ServiceRuntime
+
+/// `GET /v1/audit`: what each key and token wrote, newest first.
+public struct AuditRoutes: Sendable {
+  private let store: Store
+
+  /// Shows the log of writes of a store.
+  public init(_ store: Store) { self.store = store }
+
+  /// Adds the route.
+  public func add(to router: inout Router) {
+    router.on(.get, "/v1/audit", scope: .admin) { request in try await list(request) }
+  }
+
+  private struct Answer: Encodable {
+    let entries: [AuditEntry]
+    let next: String?
+  }
+
+  private func list(_ request: Request) async throws -> Response {
+    var filter = AuditLog.Filter()
+    filter.before = try cursor(request)
+    filter.caller = request.queryValue("caller")
+    filter.customer = request.queryValue("customer")
+    filter.from = try time(request, "from")
+    filter.until = try time(request, "until")
+    let limit = try request.pageLimit()
+    let page = try await store.readers.read { [filter] reader in
+      try AuditLog.page(reader, filter, limit: limit)
+    }
+    return .json(Answer(entries: page.entries, next: page.next.map(String.init)))
+  }
+
+  private func cursor(_ request: Request) throws(Problem) -> Int64? {
+    guard let text = request.queryValue("cursor") else { return nil }
+    guard let id = Int64(text), id > 0 else {
+      throw Problem.invalidParameter("cursor", "give the 'next' of the page before, as it was.")
+    }
+    return id
+  }
+
+  private func time(_ request: Request, _ name: String) throws(Problem) -> Int64? {
+    guard let text = request.queryValue(name) else { return nil }
+    guard let time = milliseconds(rfc3339: text) else {
+      throw Problem.invalidParameter(
+        name, "give a date or a time of RFC 3339, such as 2026-01-31T08:00:00Z.")
+    }
+    return time
+  }
+}

@@ -1,0 +1,21 @@
+extension Request {
+  /// The number in `limit`, for lists that are read page by page.
+  ///
+  /// - Throws: `Problem` 400 `invalid-parameter` outside of 1 to `most`.
+  public func pageLimit(default usual: Int = 100, most: Int = 500) throws(Problem) -> Int {
+    guard let text = queryValue("limit") else { return usual }
+    guard let limit = Int(text), (1...most).contains(limit) else {
+      throw .invalidParameter("limit", "give a whole number from 1 to \(most).")
+    }
+    return limit
+  }
+}
+
+extension Problem {
+  /// 400: a parameter of the query cannot be used.
+  public static func invalidParameter(_ name: String, _ remedy: String) -> Problem {
+    Problem(
+      status: 400, type: "invalid-parameter", title: "Invalid parameter",
+      detail: "\(name) cannot be used: \(remedy)", members: ["parameter": .string(name)])
+  }
+}

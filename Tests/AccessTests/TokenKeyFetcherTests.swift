@@ -1,0 +1,149 @@
+import Cryptography
+import HTTPServer
+import ServiceRuntime
+import Synchronization
+import Testing
+
+@testable import Access
+
+@Suite("Keys fetched from the issuer")
+struct TokenKeyFetcherTests {
+  /// An issuer's address that answers as told.
+  private final class Address: Sendable {
+    let asked = Atomic<Int>(0)
+    let answer: Mutex<Response>
+    let server: Server
+
+    init(_ text: String) throws {
+      answer = Mutex(.text(text, contentType: "application/json"))
+      var router = Router()
+      let box = Box()
+      router.on(.get, "/jwks", scope: nil) { _ in
+        box.address.withLock { $0 }?.next() ?? .empty(503)
+      }
+      server = try Server(port: 0, router: router, log: .silent, metrics: Metrics())
+      box.address.withLock { $0 = self }
+    }
+
+    private final class Box: Sendable {
+      let address = Mutex<Address?>(nil)
+    }
+
+    func next() -> Response {
+      asked.wrappingAdd(1, ordering: .relaxed)
+      return answer.withLock { $0 }
+    }
+
+    var count: Int { asked.load(ordering: .relaxed) }
+    func give(_ response: Response) { answer.withLock { $0 = response } }
+  }
+
+  private func eventually(_ condition: () -> Bool) async -> Bool {
+    let deadline = Deadline.after(.seconds(10))
+    while !condition() {
+      if deadline.hasPassed { return false }
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+    return true
+  }
+
+  private func with(
+    _ address: Address, _ timing: TokenKeyFetcher.Timing,
+    _ body: (TokenKeyFetcher) async throws -> Void
+  ) async throws {
+    let fetcher = TokenKeyFetcher(
+      url: "http://127.0.0.1:\(address.server.port)/jwks", timing: timing, log: .silent,
+      metrics: Metrics())
+    let serving = Task { try await address.server.run() }
+    let fetching = Task { await fetcher.run() }
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await body(fetcher))
+    } catch {
+      result = .failure(error)
+    }
+    await fetcher.stop(by: .after(.seconds(5)))
+    await fetching.value
+    await address.server.stop(by: .after(.seconds(5)))
+    _ = try? await serving.value
+    try result.get()
+  }
+
+  private func json(_ issuer: SampleIssuer) -> Response {
+    .text("{\"keys\":[\(issuer.member)]}", contentType: "application/json")
+  }
+
+  @Test func `keys are there soon after the start, and an unknown id fetches them anew`()
+    async throws
+  {
+    let (old, new) = (try SampleIssuer(keyId: "old"), try SampleIssuer(keyId: "new"))
+    let address = try Address("{\"keys\":[\(old.member)]}")
+    var timing = TokenKeyFetcher.Timing()
+    timing.betweenRefreshes = .zero
+    try await with(address, timing) { fetcher in
+      #expect(await eventually { fetcher.current.set.count == 1 })
+      let before = fetcher.current.generation
+      address.give(json(new))
+      #expect(fetcher.refresh())
+      #expect(await eventually { fetcher.current.generation > before })
+      if case .key = fetcher.current.set.find(id: "new", .es256) {
+      } else {
+        Issue.record("the new key is not there")
+      }
+    }
+  }
+
+  @Test func `strangers cannot make it ask without end`() async throws {
+    let issuer = try SampleIssuer()
+    let address = try Address("{\"keys\":[\(issuer.member)]}")
+    var timing = TokenKeyFetcher.Timing()
+    timing.betweenRefreshes = .seconds(3600)
+    try await with(address, timing) { fetcher in
+      #expect(await eventually { fetcher.current.set.count == 1 })
+      for _ in 0..<100 { #expect(!fetcher.refresh()) }
+      #expect(address.count == 1)
+    }
+  }
+
+  @Test func `an issuer that fails leaves the last keys in place, and is asked again`() async throws
+  {
+    let issuer = try SampleIssuer()
+    let address = try Address("{\"keys\":[\(issuer.member)]}")
+    var timing = TokenKeyFetcher.Timing()
+    timing.usual = .milliseconds(5)
+    timing.shortest = .milliseconds(1)
+    timing.retry = .milliseconds(1)
+    try await with(address, timing) { fetcher in
+      #expect(await eventually { fetcher.current.set.count == 1 })
+      for bad in [Response.empty(503), .text("<html>"), .text("{\"keys\":[]}")] {
+        address.give(bad)
+        let asked = address.count
+        #expect(await eventually { address.count > asked + 2 })
+        #expect(fetcher.current.set.count == 1)
+      }
+    }
+  }
+
+  @Test func `keys that could not be fetched for too long let nobody in`() async throws {
+    let issuer = try SampleIssuer()
+    let address = try Address("{\"keys\":[\(issuer.member)]}")
+    var timing = TokenKeyFetcher.Timing()
+    timing.usual = .milliseconds(5)
+    timing.retry = .milliseconds(1)
+    timing.lifetime = .milliseconds(20)
+    try await with(address, timing) { fetcher in
+      #expect(await eventually { fetcher.current.set.count == 1 })
+      address.give(.empty(503))
+      #expect(await eventually { fetcher.current.set.count == 0 })
+    }
+  }
+
+  @Test(
+    arguments: [
+      (nil, 600), ("max-age=300", 300), ("public, max-age=5", 60), ("max-age=999999999", 86_400),
+      ("no-store", 600), ("max-age=x", 600),
+    ] as [(String?, Int64)])
+  func `the issuer says how long keys hold, within bounds`(field: String?, seconds: Int64) {
+    #expect(TokenKeyFetcher.lifetime(field, TokenKeyFetcher.Timing()) == .seconds(seconds))
+  }
+}
