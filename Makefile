@@ -1,7 +1,7 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test fuzz bench endurance build format lint clean setup
+.PHONY: help demo up test bench fuzz fuzz-readers fuzz-http endurance build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
@@ -19,13 +19,19 @@ up: build ## Starts everything and keeps it running until Ctrl-C
 test: setup ## Runs all tests
 	@deploy/scripts/test
 
-SECONDS_EACH ?= 60
-fuzz: setup ## Feeds the readers of hostile input with libFuzzer, SECONDS_EACH=60 for each
-	@deploy/scripts/fuzz $(SECONDS_EACH)
-
 bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is a short run
 	swift build --configuration release
 	@.build/release/bench $(ARGS)
+
+fuzz: fuzz-readers fuzz-http ## Feeds readers and services what nobody asked for; SECONDS_EACH=60, EXAMPLES=50
+
+SECONDS_EACH ?= 60
+fuzz-readers: setup
+	deploy/scripts/fuzz $(SECONDS_EACH)
+
+EXAMPLES ?= 50
+fuzz-http: build
+	deploy/scripts/fuzz-http $(EXAMPLES)
 
 MINUTES ?= 10
 endurance: setup ## Faults under load for MINUTES=10, repeatable with SEED=…

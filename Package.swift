@@ -100,8 +100,8 @@ let package = Package(
     service(
       "order-service",
       [
-        "Access", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
-        "ServiceRuntime",
+        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "SQLite", "ServiceRuntime",
       ]),
     service(
       "verify-service",
@@ -159,7 +159,7 @@ let package = Package(
     tests(
       "OrderServiceTests",
       [
-        "order-service", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "order-service", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
         "SQLite", "ServiceRuntime",
       ]),
     tests(
@@ -182,8 +182,8 @@ let package = Package(
     tests(
       "PurserTests",
       [
-        "purser", "Access", "Cryptography", "Events", "HTTPServer", "Kafka", "Pipeline", "Processes",
-        "ServiceRuntime",
+        "purser", "Access", "Catalog", "Cryptography", "Events", "HTTPServer", "Kafka", "Pipeline",
+        "Processes", "ServiceRuntime",
       ]),
     // The documents held against the code.
     tests(

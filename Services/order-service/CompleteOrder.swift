@@ -23,10 +23,11 @@ struct CompleteOrder: RecordHandler {
     if let outcome = try record.decode(ProofOutcome.self, type: .proofDecided) {
       return { change in try decided(outcome, change) }
     }
-    if let state = try record.decode(LineageState.self, type: .lineageChanged),
-      state.holding == .held
-    {
-      return { change in try seen(state, change) }
+    if let state = try record.decode(LineageState.self, type: .lineageChanged) {
+      return { change in
+        try SubscriptionHistory.note(change.transaction, state)
+        if state.holding == .held { try seen(state, change) }
+      }
     }
     return nil
   }

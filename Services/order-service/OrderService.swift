@@ -32,6 +32,9 @@ enum OrderService {
       submitProof: SubmitProof(store: store, waiters: waiters, metrics: metrics)
     ).add(to: &router)
     ProductRoutes(shop: shop).add(to: &router)
+    OfferRoutes(
+      signOffer: SignOffer(store: store, shop: shop, keys: settings.offerKeys, metrics: metrics)
+    ).add(to: &router)
     AuditRoutes(store).add(to: &router)
     // Orders and proofs are taken while Kafka is away, so the broker is no condition to be ready.
     router.addHealth(

@@ -8,8 +8,7 @@ enum OrderStore {
   static let migrations = [
     Migration(
       version: 1,
-      PipelineTables.version1 + """
-        ;
+      PipelineTables.version1 + ";" + SubscriptionHistory.table + """
         CREATE TABLE orders (
           id TEXT PRIMARY KEY,
           customer TEXT NOT NULL,

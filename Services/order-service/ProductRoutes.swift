@@ -1,47 +1,27 @@
-import Catalog
-import Cryptography
 import HTTPServer
-import ServiceRuntime
 
-/// `GET /v1/products`: what an app sells.
+/// `GET /v1/products` and `/v1/offerings`: what an app may sell, and how its paywalls group it.
 struct ProductRoutes: Sendable {
-  let shop: Shop
+  let window: ShopWindow
+
+  init(shop: Shop) { window = ShopWindow(shop: shop) }
 
   func add(to router: inout Router) {
     router.on(.get, "/v1/products", scope: .orders, tokens: .noCustomer) { request in
-      let app = try shop.app(request.queryValue("bundleId"))
-      let products = shop.catalogs[app.bundleId]?.value.orderedProducts ?? []
-      let response = Response.json(
-        ProductList(bundleId: app.bundleId, products: products.map(ProductAnswer.init)))
-      return response.tagged(SHA256.hex(response.body), for: request)
+      answer(window.products(try window.view(request)), request)
+    }
+    router.on(.get, "/v1/offerings", scope: .orders, tokens: .noCustomer) { request in
+      answer(window.offerings(try window.view(request)), request)
     }
   }
-}
 
-private struct ProductList: Encodable {
-  let bundleId: String
-  let products: [ProductAnswer]
-}
-
-/// A product as the app sees it.
-private struct ProductAnswer: Encodable {
-  let id: String
-  /// Apple's word for the kind of product.
-  let type: String
-  let displayPrice: String
-  let subscriptionGroup: String?
-  let period: String?
-  let entitlements: [String]
-  let credits: [String: Int64]
-
-  init(_ product: Product) {
-    id = product.id
-    type = product.kind.appStoreType
-    displayPrice = product.displayPrice
-    subscriptionGroup = product.subscription?.groupID
-    period = (product.subscription?.period ?? product.length)?.description
-    entitlements = product.entitlements
-    credits = Dictionary(
-      product.credits.map { ($0.unit, $0.amount) }, uniquingKeysWith: { first, _ in first })
+  private func answer(_ sheet: ShopWindow.Sheet, _ request: Request) -> Response {
+    var response = Response.json(bytes: sheet.body)
+      .with("Vary", "Accept-Language").with("Cache-Control", "private, no-cache")
+    if let language = sheet.language {
+      response = response.with(
+        "Content-Language", String(language.map { $0 == "_" ? "-" : $0 }))
+    }
+    return response.tagged(sheet.tag, for: request)
   }
 }

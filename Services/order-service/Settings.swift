@@ -1,4 +1,5 @@
 import Access
+import AppStore
 import Catalog
 import FoundationEssentials
 import Pipeline
@@ -13,6 +14,8 @@ struct Settings: Sendable {
   let apps: Apps
   /// The catalog of each app, by bundle id.
   let catalogs: [String: Reloadable<Catalog>]
+  /// The keys that sign offers, by bundle id.
+  let offerKeys: [String: APIKey]
   /// The longest `Prefer: wait` that is kept.
   let longestWait: Duration
   /// How many partitions the topics have; an order id carries its customer's.
@@ -46,6 +49,32 @@ struct Settings: Sendable {
         reader.fault("PURSER_CONFIG", "names the catalog '\(path)':\n\(error)")
         return nil
       }
+    }
+    var keys: [String: APIKey] = [:]
+    for app in apps.all {
+      guard let access = app.offerKey else { continue }
+      keys[app.bundleId] = Self.key(access, &reader)
+    }
+    offerKeys = keys
+  }
+
+  /// Reads a key that signs offers; a fault names the place and nothing of the key.
+  private static func key(_ access: APIAccess, _ reader: inout SettingsReader) -> APIKey? {
+    let text: String? =
+      switch access.source {
+      case .file(let path):
+        (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
+      case .variable(let name): environment[name]
+      }
+    guard let text else {
+      reader.fault("PURSER_CONFIG", "names an offerKey in \(access.source) that cannot be read")
+      return nil
+    }
+    do {
+      return try APIKey(issuerId: access.issuerId, keyId: access.keyId, pem: text)
+    } catch {
+      reader.fault("PURSER_CONFIG", "names an offerKey in \(access.source): \(error)")
+      return nil
     }
   }
 }

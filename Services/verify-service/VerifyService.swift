@@ -64,7 +64,10 @@ enum VerifyService {
     }
     if settings.role.hasEdge {
       let kafka = settings.pipeline.kafka
-      let broker = EdgeBroker(plan: TopicPlan(names: settings.pipeline.topics), log: log) {
+      let broker = EdgeBroker(
+        plan: TopicPlan(names: settings.pipeline.topics, checked: settings.pipeline.topicCheck),
+        log: log
+      ) {
         try Admin(kafka, name: "verify-service-edge-check", log: log, metrics: metrics)
       }
       let edge = try Edge(

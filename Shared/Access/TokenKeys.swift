@@ -13,17 +13,12 @@ protocol TokenKeys: Sendable {
 /// Keys from a file, which is read again when it changes.
 final class TokenKeyFile: TokenKeys {
   private let file: Reloadable<WebKeySet>
-  private let generation = Atomic<Int>(0)
 
-  init(_ file: Reloadable<WebKeySet>) {
-    self.file = file
-    file.whenChanged { [weak self] _ in self?.generation.wrappingAdd(1, ordering: .releasing) }
-  }
+  init(_ file: Reloadable<WebKeySet>) { self.file = file }
 
   var current: (set: WebKeySet, generation: Int) {
-    // The number first: a set that is newer than its number is only verified once more.
-    let number = generation.load(ordering: .acquiring)
-    return (file.value, number)
+    let (set, generation) = file.snapshot
+    return (set, generation)
   }
 
   func refresh() -> Bool { false }

@@ -14,6 +14,7 @@
 ///       },
 ///       "policies": { "transfer": "keep" },
 ///       "api": { "keyId": "2X9R4HXF34", "issuerId": "57246542-…", "keyFile": "SubscriptionKey.p8" },
+///       "offerKey": { "keyId": "7KMNBV4R2T", "issuerId": "57246542-…", "keyFile": "Offers.p8" },
 ///       "sharedSecretFile": "shared-secret.txt"
 ///     }
 ///   ]
@@ -57,6 +58,8 @@ public struct App: Sendable, Equatable {
   public let xcodeCertificate: String?
   /// The key to Apple's API; nil where none is configured.
   public let api: APIAccess?
+  /// The key that signs offers; nil where none is configured.
+  public let offerKey: APIAccess?
   /// The file of the shared secret for `verifyReceipt`; a path as from the working folder.
   public let sharedSecretFile: String?
 }
@@ -134,6 +137,7 @@ extension App {
     reader.reportRepeated()
     reader.reportUnknown(except: [
       "bundleId", "appAppleId", "environments", "policies", "catalog", "xcodeCertificate", "api",
+      "offerKey",
       "sharedSecretFile",
     ])
     reader.require("bundleId", remedy: "write the app's bundle id")
@@ -192,6 +196,7 @@ extension App {
       bundleId: bundleId, appAppleId: appAppleId, environments: environments, catalog: path(own),
       xcodeCertificate: reader.text("xcodeCertificate").map(path),
       api: reader.object("api").flatMap { APIAccess($0, path: path) },
+      offerKey: reader.object("offerKey").flatMap { APIAccess($0, path: path) },
       sharedSecretFile: reader.text("sharedSecretFile").map(path))
   }
 }

@@ -17,6 +17,8 @@ public struct Catalog: Sendable, Equatable {
   public let products: [String: Product]
   /// The products in the order of their source: the `.storekit` file first, then `catalog.json`.
   public let orderedProducts: [Product]
+  /// Named packages for paywalls, in the order of `catalog.json`.
+  public let offerings: [Offering]
   /// The settings of the `.storekit` file; nil if the catalog has none.
   public let settings: StoreKitSettings?
 
@@ -26,15 +28,17 @@ public struct Catalog: Sendable, Equatable {
   /// The product with this id, nil if the catalog does not know it.
   public func product(_ id: String) -> Product? { products[id] }
 
-  init(drafts: [ProductDraft], settings: StoreKitSettings?, faults: FaultCollector)
-    throws(CatalogError)
-  {
+  init(
+    drafts: [ProductDraft], offerings: [Offering] = [], settings: StoreKitSettings?,
+    faults: FaultCollector
+  ) throws(CatalogError) {
     var names = DefaultNames(faults: faults)
     let products = drafts.map { $0.finished(names: &names) }
     try faults.throwIfAny()
     self.orderedProducts = products
     self.products = Dictionary(
       products.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    self.offerings = offerings
     self.settings = settings
   }
 }

@@ -3,11 +3,14 @@ struct CatalogEntry {
   let id: String
   private let reader: ObjectReader
   private let gives: Gives
+  private let presentation: Presentation
 
-  private static let giving = ["entitlements", "credits", "length"]
-  private static let defining = [
-    "kind", "displayPrice", "referenceName", "familyShareable", "localizations", "subscription",
+  static let giving = ["entitlements", "credits", "length"]
+  static let defining = [
+    "kind", "displayPrice", "referenceName", "familyShareable", "subscription",
   ]
+  static let keys = giving + defining + Presentation.keys
+  static let subscriptionKeys = ["group", "groupID", "level", "period", "offers"]
 
   /// Nil, with a fault, if the id is empty.
   init?(id: String, reader: ObjectReader) {
@@ -18,8 +21,9 @@ struct CatalogEntry {
     self.id = id
     self.reader = reader
     self.gives = Gives(reader)
+    self.presentation = Presentation(reader)
     reader.reportRepeated()
-    reader.reportUnknown(except: Self.giving + Self.defining)
+    reader.reportUnknown(except: Self.keys)
   }
 
   /// Adds what the product gives to a product of the `.storekit` file.
@@ -29,6 +33,7 @@ struct CatalogEntry {
         reader.place(of: key), "is already said by the .storekit file", remedy: "remove it here")
     }
     gives.add(to: &draft, reader: reader)
+    presentation.add(to: &draft)
   }
 
   /// The product defined here alone; nil, with faults, if it is not whole.
@@ -43,11 +48,6 @@ struct CatalogEntry {
       return nil
     }
     let price = reader.price("displayPrice")
-    let localizations = reader.localizations()
-    for localization in reader.objects("localizations") {
-      localization.reportRepeated()
-      localization.reportUnknown(except: ["locale", "displayName", "description"])
-    }
     guard let word = reader.text("kind") else { return nil }
     guard let kind = ProductKind(rawValue: word) else {
       reader.faults.add(
@@ -57,7 +57,7 @@ struct CatalogEntry {
     var draft = ProductDraft(
       id: id, place: reader.place, kind: kind, referenceName: reader.text("referenceName"),
       price: price, familyShareable: reader.bool("familyShareable") ?? false,
-      localizations: localizations)
+      localizations: [])
     if kind == .autoRenewable {
       reader.require("subscription", remedy: "add {\"group\", \"level\", \"period\"}")
       guard let subscription = subscription(groupIDs: &groupIDs) else { return nil }
@@ -68,13 +68,14 @@ struct CatalogEntry {
         remedy: "remove it, or write \"kind\": \"auto-renewable\"")
     }
     gives.add(to: &draft, reader: reader)
+    presentation.add(to: &draft)
     return draft
   }
 
   private func subscription(groupIDs: inout [String: String]) -> Subscription? {
     guard let object = reader.object("subscription") else { return nil }
     object.reportRepeated()
-    object.reportUnknown(except: ["group", "groupID", "level", "period"])
+    object.reportUnknown(except: Self.subscriptionKeys)
     object.require("group", remedy: "add the name of its subscription group")
     object.require("level", remedy: "add its level in the group, 1 for the highest")
     let level = object.integer("level", in: 1...10_000)
@@ -90,9 +91,10 @@ struct CatalogEntry {
         remedy: "write the same id for every product of a group, or leave it out")
     }
     groupIDs[group] = known ?? groupID
+    let offers = object.object("offers").map { CatalogOffers($0, product: id) } ?? .none
     return Subscription(
-      groupID: known ?? groupID, groupName: group,
-      level: Int(level), period: period, introductoryOffers: [], promotionalOffers: [],
-      offerCodes: [], winBackOffers: [], billingPlans: [])
+      groupID: known ?? groupID, groupName: group, level: Int(level), period: period,
+      introductoryOffers: offers.introductory, promotionalOffers: offers.promotional,
+      offerCodes: offers.codes, winBackOffers: offers.winBack, billingPlans: [])
   }
 }

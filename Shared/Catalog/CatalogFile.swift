@@ -4,7 +4,10 @@ struct CatalogFile {
   /// The `.storekit` file, as written.
   private(set) var storeKitPath: String?
   private var products: [CatalogEntry] = []
+  private var offerings: [ObjectReader] = []
   private let faults: FaultCollector
+
+  static let keys = ["storekit", "products", "offerings"]
 
   /// Throws only if the text is no JSON; all else is noted in `faults`.
   init(bytes: [UInt8], file: String, faults: FaultCollector) throws(CatalogError) {
@@ -13,7 +16,8 @@ struct CatalogFile {
     let top = Place(file: file, line: root.line, path: "")
     guard let object = ObjectReader(root, at: top, faults: faults) else { return }
     object.reportRepeated()
-    object.reportUnknown(except: ["storekit", "products"])
+    object.reportUnknown(except: Self.keys)
+    offerings = object.objects("offerings")
     storeKitPath = object.text("storekit")
     if storeKitPath == "" {
       faults.add(object.place(of: "storekit"), "is empty", remedy: "name a .storekit file")
@@ -31,6 +35,28 @@ struct CatalogFile {
       return ObjectReader(member.node, at: place, faults: faults)
         .flatMap { CatalogEntry(id: member.key, reader: $0) }
     }
+  }
+
+  /// The offerings, given the products of the whole catalog.
+  func offerings(of products: Set<String>) -> [Offering] {
+    var found: [Offering] = []
+    for reader in offerings {
+      guard let offering = Offering(reader, products: products) else { continue }
+      if found.contains(where: { $0.id == offering.id }) {
+        faults.add(
+          reader.place(of: "id"), "\(quoted(offering.id)) stands here twice",
+          remedy: "give one of the two another id")
+      }
+      if offering.isDefault, offering.appVersions == .all,
+        let first = found.first(where: { $0.isDefault && $0.appVersions == .all })
+      {
+        faults.add(
+          reader.place(of: "default"), "is true, as it is of \(quoted(first.id))",
+          remedy: "keep one default for each version of the app")
+      }
+      found.append(offering)
+    }
+    return found
   }
 
   /// Adds to the products of the `.storekit` file, then appends the products defined here.

@@ -35,7 +35,8 @@ extension Catalog {
       unusable = source.unusableIDs
     }
     overlay.apply(to: &drafts, unusable: unusable)
-    try self.init(drafts: drafts, settings: settings, faults: faults)
+    let offerings = overlay.offerings(of: Set(drafts.map(\.id)).union(unusable))
+    try self.init(drafts: drafts, offerings: offerings, settings: settings, faults: faults)
   }
 
   /// Reads the catalog at `path`: a `.storekit` file by that ending, otherwise a `catalog.json`,

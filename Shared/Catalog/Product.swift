@@ -23,6 +23,31 @@ public struct Product: Sendable, Equatable {
   public let credits: [Credit]
   /// How long a non-renewing product gives its rights; nil means without end.
   public let length: Period?
+  /// What it costs in other storefronts, for display before StoreKit has answered.
+  public let prices: [StorefrontPrice]
+  /// The app team's own words, handed on to the app.
+  public let metadata: [String: String]
+  /// Whether it is for sale; one that is not gives its buyers what it gave.
+  public let isSold: Bool
+  /// The versions of the app that may sell it.
+  public let appVersions: AppVersions
+
+  /// The price in a storefront; nil if the catalog does not say.
+  public func price(in storefront: String) -> StorefrontPrice? {
+    prices.first { $0.storefront == storefront }
+  }
+}
+
+/// What a product costs in one storefront.
+public struct StorefrontPrice: Sendable, Equatable {
+  /// Three letters, such as `DEU`.
+  public let storefront: String
+  /// The price as a decimal number with a point and no currency: `9.99`.
+  public let displayPrice: String
+  /// The price in thousandths of the currency unit.
+  public let priceMilliunits: Int64
+  /// Three letters, such as `EUR`.
+  public let currency: String
 }
 
 /// What customers read about a product in one locale.

@@ -11,6 +11,10 @@ struct ProductDraft {
   var entitlements: [String]?
   var credits: [Credit]?
   var length: Period?
+  var prices: [StorefrontPrice] = []
+  var metadata: [String: String] = [:]
+  var isSold = true
+  var appVersions = AppVersions.all
 
   /// The product, with the default of its kind where nothing is said.
   func finished(names: inout DefaultNames) -> Product {
@@ -28,6 +32,7 @@ struct ProductDraft {
       id: id, kind: kind, referenceName: referenceName, displayPrice: price.text,
       priceMilliunits: price.milliunits, familyShareable: familyShareable,
       localizations: localizations, subscription: subscription,
-      entitlements: gives.entitlements, credits: gives.credits, length: length)
+      entitlements: gives.entitlements, credits: gives.credits, length: length,
+      prices: prices, metadata: metadata, isSold: isSold, appVersions: appVersions)
   }
 }

@@ -60,7 +60,9 @@ public struct AppStoreFact: Codable, Sendable, Equatable {
     public var orderId: String?
     /// The authenticated customer.
     public var customer: String
-    /// What was posted, nil for a signed transaction; an id alone binds nobody by itself.
+    /// What was posted; nil for a signed transaction.
+    ///
+    /// An id alone binds nobody by itself.
     public var kind: ProofKind?
 
     /// Makes a reference.

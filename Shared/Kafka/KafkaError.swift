@@ -88,6 +88,26 @@ public struct KafkaErrorCode: RawRepresentable, Sendable, Hashable {
   public static let topicAuthorizationFailed = KafkaErrorCode(
     RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
 
+  /// The broker is not, or no longer, the partition's leader.
+  public static let notLeader = KafkaErrorCode(RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION)
+  /// A leader is being chosen.
+  public static let leaderNotAvailable = KafkaErrorCode(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
+  /// Too few copies of the partition are alive to take a record.
+  public static let notEnoughReplicas = KafkaErrorCode(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
+  /// The group's coordinator is not known yet.
+  public static let coordinatorNotAvailable = KafkaErrorCode(
+    RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
+  /// The broker is not, or no longer, the group's coordinator.
+  public static let notCoordinator = KafkaErrorCode(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
+  /// An idempotent producer's record does not follow the one before it.
+  public static let outOfOrderSequence = KafkaErrorCode(
+    RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER)
+  /// The broker does not have this kind of request.
+  public static let unsupportedFeature = KafkaErrorCode(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
+  /// The broker does not let this client ask that of the cluster.
+  public static let clusterAuthorizationFailed = KafkaErrorCode(
+    RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+
   /// Faults that stay, however often the same request is made.
   ///
   /// Absent on purpose: what an operator can mend while a record waits (missing topics and rights).

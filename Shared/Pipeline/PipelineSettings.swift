@@ -8,6 +8,8 @@ public struct PipelineSettings: Sendable {
   public let kafka: ClientConfiguration
   /// The names of the topics.
   public let topics: TopicNames
+  /// What of the topics is checked at the start.
+  public let topicCheck: TopicPlan.Check
   /// The clock of all decisions.
   public let clock: any WallClock
   /// The SQLite file.
@@ -17,7 +19,8 @@ public struct PipelineSettings: Sendable {
   /// Whether the clock is shifted by a file, which no service for Production may do.
   public let isClockShifted: Bool
 
-  /// Reads `KAFKA_…`, `PURSER_TOPIC_PREFIX`, `PURSER_CLOCK_FILE` and `<prefix>_STORE`.
+  /// Reads `KAFKA_…`, `PURSER_TOPIC_PREFIX`, `PURSER_TOPIC_CHECK`,
+  /// `PURSER_CLOCK_FILE` and `<prefix>_STORE`.
   public init(_ reader: inout SettingsReader, prefix: String, store: String) {
     let properties = reader.prefixed(
       "KAFKA_",
@@ -36,6 +39,10 @@ public struct PipelineSettings: Sendable {
         "PURSER_TOPIC_PREFIX",
         "is '\(topics.prefix)'; give up to 100 letters, digits, dots, underscores and hyphens")
     }
+    topicCheck = reader.choice(
+      "PURSER_TOPIC_CHECK", default: .settings,
+      "what of the topics is checked at the start: partitions, or their settings too; for brokers "
+        + "that do not tell settings")
     let clockFile = reader.optionalText(
       "PURSER_CLOCK_FILE",
       "a file with milliseconds by which the clock is shifted; for development, never Production")
@@ -83,7 +90,7 @@ public struct PipelineParts: Sendable {
     relay = Relay(store: store, log: log, metrics: metrics) {
       try Producer(kafka, name: "\(service)-relay", log: log, metrics: metrics)
     }
-    let plan = TopicPlan(names: settings.topics)
+    let plan = TopicPlan(names: settings.topics, checked: settings.topicCheck)
     let all = Set(inputs.keys).union(outputs).union([.deadLetters])
     let read = Set(inputs.keys)
     let prefix = settings.topics.prefix
@@ -94,9 +101,10 @@ public struct PipelineParts: Sendable {
         // Asked until it is answered once, so the client lives no longer than a question.
         let admin = try Admin(kafka, name: "\(service)-check", log: log, metrics: metrics)
         defer { admin.closeAndWait() }
-        return try plan.check(all, admin, partitions: partitions, timeout: .seconds(2)).filter {
-          read.contains($0.key)
+        let found = try plan.check(all, admin, partitions: partitions, timeout: .seconds(2)) {
+          log.warning(TopicPlan.unseenWarning, ["error": LogValue($0)])
         }
+        return found.filter { read.contains($0.key) }
       },
       makeConsumer: {
         try Consumer(

@@ -33,10 +33,23 @@ public struct TopicPlan: Sendable {
   /// Copies of each partition; -1 is the broker's default.
   public let replicationFactor: Int
 
+  /// What of the topics is checked.
+  public let checked: Check
+
+  /// What of topics is checked against a broker.
+  public enum Check: String, Sendable, CaseIterable {
+    /// That they are there, and how many partitions they have.
+    case partitions
+    /// Their settings too.
+    case settings
+  }
+
   /// Makes a plan.
   public init(
-    names: TopicNames, partitions: Int = TopicNames.defaultPartitions, replicationFactor: Int = -1
+    names: TopicNames, partitions: Int = TopicNames.defaultPartitions, replicationFactor: Int = -1,
+    checked: Check = .settings
   ) {
+    self.checked = checked
     self.names = names
     self.partitions = partitions
     self.replicationFactor = replicationFactor
@@ -59,6 +72,14 @@ public struct TopicPlan: Sendable {
     }
   }
 
+  private static let meansUnseen: Set<KafkaErrorCode> = [
+    .unsupportedFeature, .topicAuthorizationFailed, .clusterAuthorizationFailed,
+  ]
+
+  /// What a service says when the settings of topics could not be seen.
+  public static let unseenWarning: StaticString =
+    "the topics' settings cannot be seen with this user and are taken as right; run `purser topics check` with one that may describe them"
+
   /// Asks the broker whether the topics are there and as they must be; blocks.
   ///
   /// - Parameters:
@@ -66,10 +87,13 @@ public struct TopicPlan: Sendable {
   ///   - admin: The connection to ask through.
   ///   - wanted: How many partitions they must have; nil when any number will do.
   ///   - timeout: For each question.
+  ///   - unseen: Told once, when the broker does not let this client see the topics' settings; they
+  ///     are then taken as right, since the right to describe is often kept from services.
   /// - Returns: The partition count of each.
   /// - Throws: `TopicsUnusable`, `TopicsMissing`, or `KafkaError` when the broker is away.
   public func check(
-    _ topics: Set<Topic>, _ admin: Admin, partitions wanted: Int? = nil, timeout: Duration
+    _ topics: Set<Topic>, _ admin: Admin, partitions wanted: Int? = nil, timeout: Duration,
+    unseen: (KafkaError) -> Void = { _ in }
   ) throws -> [Topic: Int] {
     let found = try admin.topics(timeout: timeout)
     let missing = topics.map { names.name(of: $0) }.filter { found[$0] == nil }.sorted()
@@ -77,6 +101,7 @@ public struct TopicPlan: Sendable {
 
     var counts: [Topic: Int] = [:]
     var differences: [String] = []
+    var mayDescribe = checked == .settings
     for topic in topics.sorted(by: { $0.rawValue < $1.rawValue }) {
       let name = names.name(of: topic)
       let count = found[name]?.partitions ?? 0
@@ -85,8 +110,16 @@ public struct TopicPlan: Sendable {
         differences.append(
           "\(name) has \(count) partitions, and PURSER_PARTITIONS says \(wanted)")
       }
-      differences += self.differences(
-        of: topic, settings: try admin.settings(of: name, timeout: timeout))
+      guard mayDescribe else { continue }
+      switch Result(catching: { try admin.settings(of: name, timeout: timeout) }) {
+      case .success(let settings):
+        differences += self.differences(of: topic, settings: settings)
+      case .failure(let error as KafkaError) where Self.meansUnseen.contains(error.code):
+        mayDescribe = false
+        unseen(error)
+      case .failure(let error):
+        throw error
+      }
     }
     if Set(counts.values).count > 1 {
       differences.append(

@@ -9,6 +9,7 @@ public final class Reloadable<Value: Sendable>: Watched {
 
   private struct State {
     var value: Value
+    var generation = 0
     var listeners: [@Sendable (Value) -> Void] = []
   }
 
@@ -41,6 +42,11 @@ public final class Reloadable<Value: Sendable>: Watched {
   /// The value that was read last.
   public var value: Value { state.withLock { $0.value } }
 
+  /// The value, and a number that changes with it.
+  public var snapshot: (value: Value, generation: Int) {
+    state.withLock { ($0.value, $0.generation) }
+  }
+
   /// Calls the body with each new value, on the thread of the watch; keep it short.
   public func whenChanged(_ body: @escaping @Sendable (Value) -> Void) {
     state.withLock { $0.listeners.append(body) }
@@ -60,6 +66,7 @@ public final class Reloadable<Value: Sendable>: Watched {
       stamps.withLock { $0 = fresh }
       let listeners = state.withLock { state in
         state.value = value
+        state.generation += 1
         return state.listeners
       }
       for listener in listeners { listener(value) }

@@ -32,7 +32,10 @@ struct CatalogFaultTests {
     (#""displayPrice": "-1""#, "displayPrice"),
     (#""displayPrice": "1.""#, "displayPrice"),
     (#""displayPrice": """#, "displayPrice"),
-    (#""localizations": [{"locale": "en", "title": "x"}]"#, "localizations[0].title"),
+    (
+      #""localizations": [{"locale": "en", "displayName": "C", "title": "x"}]"#,
+      "localizations[0].title"
+    ),
   ])
   func `a faulty key of a consumable is named, and nothing else`(key: String, path: String) {
     let price = key.contains("displayPrice") ? "" : #", "displayPrice": "1""#

@@ -40,6 +40,11 @@ func catalog(_ json: String, storeKit: String = "") throws(CatalogError) -> Cata
   }
 }
 
+/// The same, where another thing is called `catalog`.
+func makeCatalog(_ json: String, storeKit: String = "") throws(CatalogError) -> Catalog {
+  try catalog(json, storeKit: storeKit)
+}
+
 /// The faults of a source; an issue is recorded if it has none.
 func faults(
   in json: String, storeKit: String = "", sourceLocation: SourceLocation = #_sourceLocation

@@ -48,6 +48,10 @@ import Testing
   /// their own with their service.
   private static let table = """
     order-service       GET /v1/products                            orders any-token
+    order-service       GET /v1/offerings                           orders any-token
+    order-service       GET /v1/customers/{customer}/offers         orders tokens
+    order-service       POST /v1/offers/promotional                 orders any-token
+    order-service       POST /v1/offers/introductory                orders any-token
     order-service       POST /v1/orders                             orders any-token
     order-service       GET /v1/orders/{id}                         orders any-token
     order-service       POST /v1/orders/{id}/proofs                 orders any-token

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -79,29 +80,50 @@ __attribute__((visibility("default"))) void *rd_kafka_produceva(
   return fault;
 }
 
-// Whether the disk is full for a file: it is one of SQLite's, and the file that says so is there.
-static int is_full_for(int descriptor) {
-  static const char *flag;
-  static int is_asked;
-  if (!is_asked) {
-    flag = getenv("DISK_FULL_FILE");
-    is_asked = 1;
-  }
-  if (!flag || access(flag, F_OK) != 0) return 0;
+static int is_raised(const char *name) {
+  const char *flag = getenv(name);
+  return flag && access(flag, F_OK) == 0;
+}
+
+// The fault of the disk for a file, or 0: the file is one of SQLite's, and the flag is there.
+static int fault_for(int descriptor) {
+  int fault = is_raised("DISK_FULL_FILE") ? ENOSPC : is_raised("DISK_READ_ONLY_FILE") ? EROFS : 0;
+  if (!fault) return 0;
   char link[64];
   char path[1024];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length <= 0) return 0;
   path[length] = 0;
-  return strstr(path, ".sqlite") != NULL;
+  return strstr(path, ".sqlite") != NULL ? fault : 0;
+}
+
+// Nothing can be opened for writing where nothing can be written.
+static int refuses_to_open(const char *path, int flags) {
+  if ((flags & O_ACCMODE) == O_RDONLY || !path || !strstr(path, ".sqlite")) return 0;
+  return is_raised("DISK_READ_ONLY_FILE");
+}
+
+__attribute__((visibility("default"))) int open64(const char *path, int flags, ...) {
+  static int (*real_open)(const char *, int, ...);
+  if (!real_open) real_open = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open64");
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  if (refuses_to_open(path, flags)) {
+    errno = EROFS;
+    return -1;
+  }
+  return real_open(path, flags, mode);
 }
 
 __attribute__((visibility("default"))) ssize_t write(int descriptor, const void *bytes, size_t size) {
   static ssize_t (*real_write)(int, const void *, size_t);
   if (!real_write) real_write = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
-  if (is_full_for(descriptor)) {
-    errno = ENOSPC;
+  int fault = fault_for(descriptor);
+  if (fault) {
+    errno = fault;
     return -1;
   }
   return real_write(descriptor, bytes, size);
@@ -112,8 +134,9 @@ __attribute__((visibility("default"))) ssize_t pwrite(
   static ssize_t (*real_write)(int, const void *, size_t, off_t);
   if (!real_write)
     real_write = (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
-  if (is_full_for(descriptor)) {
-    errno = ENOSPC;
+  int fault = fault_for(descriptor);
+  if (fault) {
+    errno = fault;
     return -1;
   }
   return real_write(descriptor, bytes, size, offset);
@@ -124,8 +147,9 @@ __attribute__((visibility("default"))) ssize_t pwrite64(
   static ssize_t (*real_write)(int, const void *, size_t, off64_t);
   if (!real_write)
     real_write = (ssize_t(*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
-  if (is_full_for(descriptor)) {
-    errno = ENOSPC;
+  int fault = fault_for(descriptor);
+  if (fault) {
+    errno = fault;
     return -1;
   }
   return real_write(descriptor, bytes, size, offset);

@@ -18,16 +18,36 @@ extension WholeWay {
       }
     }
 
+    /// What only a broker that is told what to answer can do; a run of its own, as that broker keeps
+    /// nothing and knows no admin requests.
+    @Test func `a broker that goes, is slow or answers with errors loses and doubles nothing`()
+      async throws
+    {
+      let seed = EnduranceSettings.current.seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
+      let first: [Fault] = [
+        .brokerErrors, .brokerDown(.seconds(2)), .fatalProducer,
+        .slowBroker(.milliseconds(300), .seconds(3)), .brokerErrors, .fatalProducer,
+        .brokerDown(.milliseconds(200)),
+      ]
+      let run = FaultRun(
+        seed: seed, length: .seconds(15), workers: 4, first: first, adds: false,
+        broker: WayBroker.mock)
+      let outcome = try await run.run()
+      #expect(outcome.orders > 30 && outcome.producersGivenUp == 2, "\(outcome)")
+      print("faults of the broker, seed \(seed): \(outcome.summary)")
+    }
+
     private static let each: [Fault] = [
       .crash(Way.services[0], point: "before-commit", time: 20),
       .crash(Way.services[1], point: "after-commit", time: 20),
       .crash(Way.services[2], point: "before-removal", time: 10),
-      .freezeBroker(.seconds(3)),
+      .freezeBroker(.seconds(10)),
       .kill(Way.services, downFor: .milliseconds(300)),
       .crash(Way.services[1], point: "after-produce", time: 15),
       .fillDisk(Way.services[0], .seconds(1)),
       .fillDisk(Way.services[1], .seconds(1)),
       .fillDisk(Way.services[2], .seconds(1)),
+      .readOnlyDisk(Way.services[1], .seconds(1)),
       .startTwice(Way.services[2]),
       .stepClock(by: -3_600_000, .seconds(1)),
     ]

@@ -1,6 +1,8 @@
 import Events
 import FoundationEssentials
+import Glibc
 import HTTPClient
+import Processes
 import ServiceRuntime
 import TestSupport
 import Testing
@@ -70,6 +72,24 @@ extension WholeWay {
       _ = try await way.quiet()
       let orders = way.journal.all(Order.self) { $0.customer == "crowded" }
       #expect(orders == [order], "what was refused was not stored")
+    }
+
+    @Test(arguments: Way.services)
+    func `a service does not start on a store that it cannot write, and says so`(_ service: String)
+      async throws
+    {
+      let way = try way
+      try await way.end(service, by: SIGTERM)
+      let flag = way.plan.file("disk-read-only-\(service)")
+      try Data().write(to: URL(filePath: flag))
+      defer { try? FileManager.default.removeItem(atPath: flag) }
+      try await way.launch(service)
+      let ending = await way.child(service)?.ending.value()
+      #expect(ending == .exit(1))
+      #expect(way.lastLines(of: service).contains("cannot be written; give this process write"))
+      try FileManager.default.removeItem(atPath: flag)
+      try await way.launch(service)
+      try await way.ready(service)
     }
 
     @Test(arguments: ["verify-service", "entitlement-service"])

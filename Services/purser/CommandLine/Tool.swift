@@ -7,6 +7,7 @@ enum Tool {
   static let commands: [Command] = [
     DemoCommand.command, UpCommand.command, TopicsCommand.create, TopicsCommand.check,
     InspectCommand.command, KeysCommand.create, KeysCommand.list, KeysCommand.revoke,
+    CatalogCommand.check, CatalogCommand.importing, CatalogCommand.export,
   ]
 
   /// Done.

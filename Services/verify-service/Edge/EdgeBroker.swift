@@ -52,7 +52,9 @@ final class EdgeBroker: Service {
       let answers: Bool
       do {
         if !isChecked {
-          _ = try plan.check([.appstore], admin, timeout: .seconds(2))
+          _ = try plan.check([.appstore], admin, timeout: .seconds(2)) {
+            log.warning(TopicPlan.unseenWarning, ["error": LogValue($0)])
+          }
           checked.store(true, ordering: .releasing)
         }
         answers = admin.isReachable(timeout: .seconds(2))

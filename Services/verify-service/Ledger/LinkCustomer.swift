@@ -49,7 +49,9 @@ struct LinkCustomer: Sendable, Equatable {
     return .owner(binder ?? Customer.provisional(for: lineage.id))
   }
 
-  /// Whom the fact binds without a token; an id alone binds nobody, as anyone can write it down.
+  /// Whom the fact binds without a token.
+  ///
+  /// An id alone binds nobody: anyone can write it down.
   private var binder: String? {
     fact.proof?.kind == .transactionId || fact.proof?.kind == .transactionReceipt ? nil : prover
   }

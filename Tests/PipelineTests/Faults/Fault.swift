@@ -14,6 +14,16 @@ enum Fault: Sendable, CustomStringConvertible {
   case startTwice(String)
   /// The disk takes nothing of a service's store for a time.
   case fillDisk(String, Duration)
+  /// The disk with a service's store takes no writes for a time, as after an error of the device.
+  case readOnlyDisk(String, Duration)
+  /// The broker cuts all connections and takes none for a time; on the mock cluster.
+  case brokerDown(Duration)
+  /// The broker takes so long for each answer, for a time; on the mock cluster.
+  case slowBroker(Duration, Duration)
+  /// The broker answers the next requests of each kind with errors that pass; on the mock cluster.
+  case brokerErrors
+  /// The broker answers a producer so that librdkafka gives it up for good; on the mock cluster.
+  case fatalProducer
   /// The services' clock is wrong by some milliseconds for a time.
   case stepClock(by: Int64, Duration)
 
@@ -31,6 +41,11 @@ enum Fault: Sendable, CustomStringConvertible {
     case .freeze(let name, let time): "\(name) stands still for \(time)"
     case .startTwice(let name): "\(name) is started twice on one store"
     case .fillDisk(let name, let time): "the disk is full for \(name) for \(time)"
+    case .readOnlyDisk(let name, let time): "the disk is read-only for \(name) for \(time)"
+    case .brokerDown(let time): "the broker is down for \(time)"
+    case .slowBroker(let round, let time): "the broker answers after \(round), for \(time)"
+    case .brokerErrors: "the broker answers with errors"
+    case .fatalProducer: "a producer is given up by librdkafka"
     case .stepClock(let shift, let time): "the clock is wrong by \(shift) ms for \(time)"
     }
   }
@@ -42,7 +57,7 @@ enum Fault: Sendable, CustomStringConvertible {
     func time(_ range: ClosedRange<Int>, _ random: inout some RandomNumberGenerator) -> Duration {
       .milliseconds(Int.random(in: range, using: &random))
     }
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
     case 0...2: return .kill([name], downFor: time(0...1500, &random))
     case 3: return .kill(Array(services.prefix(2)), downFor: time(0...1000, &random))
     case 4: return .kill(services, downFor: time(0...1000, &random))
@@ -54,6 +69,7 @@ enum Fault: Sendable, CustomStringConvertible {
     case 10: return .freeze(name, time(200...3000, &random))
     case 11: return .startTwice(name)
     case 12: return .fillDisk(name, time(200...3000, &random))
+    case 13: return .readOnlyDisk(name, time(200...3000, &random))
     default:
       let shift = Int64.random(in: -3_600_000...3_600_000, using: &random)
       return .stepClock(by: shift, time(200...2000, &random))

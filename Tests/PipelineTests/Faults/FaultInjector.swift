@@ -1,6 +1,7 @@
 import Processes
 import FoundationEssentials
 import Glibc
+import Kafka
 import ServiceRuntime
 import Synchronization
 import TestSupport
@@ -13,6 +14,7 @@ final class FaultInjector: Sendable {
   private let began = ContinuousClock.now
   private let told = Mutex<[String]>([])
   private let diedInStep = Atomic<Int>(0)
+  private let deadProducers = Atomic<Int>(0)
 
   init(_ way: Way) { self.way = way }
 
@@ -20,13 +22,22 @@ final class FaultInjector: Sendable {
   static func settings(of plan: StackPlan) -> [String: [String: String]] {
     let library = "\(plan.places.executables)/libFaultInjection.so"
     let pairs = Way.services.map { name in
-      (name, ["LD_PRELOAD": library, "DISK_FULL_FILE": plan.file("disk-full-\(name)")])
+      (
+        name,
+        [
+          "LD_PRELOAD": library, "DISK_FULL_FILE": plan.file("disk-full-\(name)"),
+          "DISK_READ_ONLY_FILE": plan.file("disk-read-only-\(name)"),
+        ]
+      )
     }
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
   /// How many processes died inside the step that was chosen.
   var deathsInSteps: Int { diedInStep.load(ordering: .relaxed) }
+
+  /// How many producers librdkafka gave up.
+  var producersGivenUp: Int { deadProducers.load(ordering: .relaxed) }
 
   /// All faults so far, with their time since the start.
   var history: [String] { told.withLock { $0 } }
@@ -58,10 +69,24 @@ final class FaultInjector: Sendable {
     case .startTwice(let name):
       try await startTwice(name)
     case .fillDisk(let name, let time):
-      let flag = way.plan.file("disk-full-\(name)")
-      try Data().write(to: URL(filePath: flag))
-      defer { try? FileManager.default.removeItem(atPath: flag) }
+      try await raise("disk-full-\(name)", for: time)
+    case .readOnlyDisk(let name, let time):
+      try await raise("disk-read-only-\(name)", for: time)
+    case .brokerDown(let time):
+      let cluster = try way.broker.cluster
+      try cluster.setBroker(1, isUp: false)
       try await Task.sleep(for: time)
+      try cluster.setBroker(1, isUp: true)
+    case .slowBroker(let round, let time):
+      let cluster = try way.broker.cluster
+      try cluster.setRoundTrip(1, round)
+      try await Task.sleep(for: time)
+      try cluster.setRoundTrip(1, .zero)
+    case .brokerErrors:
+      try answerWithErrors(try way.broker.cluster)
+      try await Task.sleep(for: .seconds(1))
+    case .fatalProducer:
+      try await endProducer(try way.broker.cluster)
     case .stepClock(let shift, let time):
       try setClock(shift)
       try await Task.sleep(for: time)
@@ -105,6 +130,41 @@ final class FaultInjector: Sendable {
     if !deadline.hasPassed { diedInStep.add(1, ordering: .relaxed) }
     note(deadline.hasPassed ? "  it did not get there" : "  it died there")
     try await way.launch(name)
+  }
+
+  /// The flag that the library FaultInjection looks for.
+  private func raise(_ name: String, for time: Duration) async throws {
+    let flag = way.plan.file(name)
+    try Data().write(to: URL(filePath: flag))
+    defer { try? FileManager.default.removeItem(atPath: flag) }
+    try await Task.sleep(for: time)
+  }
+
+  /// Errors that a broker answers while it changes leaders, is overloaded or was just started.
+  private func answerWithErrors(_ cluster: MockCluster) throws {
+    let passing: [KafkaErrorCode] = [
+      .notLeader, .requestTimedOut, .leaderNotAvailable, .notEnoughReplicas,
+    ]
+    cluster.push(errors: passing, for: .produce)
+    cluster.push(errors: [.notLeader, .leaderNotAvailable, .notLeader], for: .fetch)
+    cluster.push(errors: [.coordinatorNotAvailable, .notCoordinator], for: .offsetCommit)
+    cluster.push(errors: [.leaderNotAvailable, .notLeader], for: .listOffsets)
+  }
+
+  /// A sequence number that a broker calls wrong for the oldest batch means that records were lost; an
+  /// idempotent producer may not go on then (KIP-360).
+  private func endProducer(_ cluster: MockCluster) async throws {
+    func given() -> Int {
+      Way.services.map { name in
+        LogTail.lines(of: way.plan.file("\(name).log"), 5_000).count {
+          $0.contains("the producer failed and is replaced")
+        }
+      }.reduce(0, +)
+    }
+    let before = given()
+    cluster.push(errors: [.outOfOrderSequence], for: .produce)
+    _ = try await eventually("a producer was given up") { given() > before ? true : nil }
+    deadProducers.add(1, ordering: .relaxed)
   }
 
   /// The file that all services read; the simulator, which writes it, keeps its own time meanwhile.

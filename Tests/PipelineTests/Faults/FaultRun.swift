@@ -17,6 +17,8 @@ struct FaultRun: Sendable {
   var first: [Fault] = []
   /// Whether others by chance follow until the time is over.
   var adds = true
+  /// What the services take for Kafka.
+  var broker: @Sendable () throws -> WayBroker = WayBroker.development
 
   /// What a run did.
   struct Outcome: Sendable {
@@ -27,6 +29,8 @@ struct FaultRun: Sendable {
     var faults: [String] = []
     /// How many processes died inside the step that was chosen.
     var deathsInSteps = 0
+    /// How many producers librdkafka gave up.
+    var producersGivenUp = 0
     var events = 0
   }
 
@@ -50,12 +54,13 @@ struct FaultRun: Sendable {
   /// - Throws: `Failure` with the seed and the first broken law.
   func run() async throws -> Outcome {
     // The settings of the simulator keep enough notifications to deliver again what nobody took.
-    let way = try await Way.start(extra: { plan in
-      let simulator = [
-        "SIMULATOR_NOTIFICATION_LANES": "4", "SIMULATOR_NOTIFICATION_HISTORY": "10000",
-      ]
-      return FaultInjector.settings(of: plan).merging(["app-store-simulator": simulator]) { $1 }
-    })
+    let way = try await Way.start(
+      extra: { plan in
+        let simulator = [
+          "SIMULATOR_NOTIFICATION_LANES": "4", "SIMULATOR_NOTIFICATION_HISTORY": "10000",
+        ]
+        return FaultInjector.settings(of: plan).merging(["app-store-simulator": simulator]) { $1 }
+      }, on: broker)
     let injector = FaultInjector(way)
     do {
       let load = Load(way, seed: seed, workers: workers)
@@ -64,7 +69,8 @@ struct FaultRun: Sendable {
       let outcome = Outcome(
         recovery: recovery, customers: load.counts.customers, orders: load.counts.orders,
         faults: injector.history,
-        deathsInSteps: injector.deathsInSteps, events: way.journal.count)
+        deathsInSteps: injector.deathsInSteps, producersGivenUp: injector.producersGivenUp,
+        events: way.journal.count)
       let complaints = await way.stop()
       guard complaints.isEmpty else { throw NotInTime(description: complaints.joined()) }
       return outcome

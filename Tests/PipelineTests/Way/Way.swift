@@ -18,7 +18,7 @@ final class Way: Sendable {
   /// The three services, in the order in which they are started.
   static let services = ["order-service", "verify-service", "entitlement-service"]
 
-  let broker: DevBroker
+  let broker: WayBroker
   let plan: StackPlan
   let folder: StackFolder
   let http: HTTPClient
@@ -31,7 +31,7 @@ final class Way: Sendable {
   @TaskLocal static var current: Way?
 
   private init(
-    _ broker: DevBroker, _ plan: StackPlan, _ folder: StackFolder, _ journal: Journal,
+    _ broker: WayBroker, _ plan: StackPlan, _ folder: StackFolder, _ journal: Journal,
     extra: [String: [String: String]]
   ) {
     self.broker = broker
@@ -50,17 +50,19 @@ final class Way: Sendable {
   /// - Parameters:
   ///   - extra: Settings of a service beyond the usual ones, by its name.
   ///   - services: Which services to start.
+  ///   - makeBroker: What they take for Kafka; blocks.
   static func start(
     extra: @escaping @Sendable (StackPlan) -> [String: [String: String]] = { _ in [:] },
-    services: [String] = services
+    services: [String] = services,
+    on makeBroker: @escaping @Sendable () throws -> WayBroker = WayBroker.development
   ) async throws -> Way {
     let way = try await offPool {
-      let broker = try DevBroker.start()
+      let broker = try makeBroker()
       let folder = try StackFolder.temporary(in: "/tmp")
       var plan = StackPlan(places: try .around(), folder: folder.path, ports: try .free())
       plan.kafka = ["BOOTSTRAP_SERVERS": broker.bootstrapServers]
       try Data(plan.configuration.utf8).write(to: URL(filePath: plan.file("purser.json")))
-      try plan.makeTopics()
+      try broker.makeTopics(of: plan)
       return Way(broker, plan, folder, try Journal(of: plan), extra: extra(plan))
     }
     try await way.launch("app-store-simulator")
@@ -76,6 +78,7 @@ final class Way: Sendable {
     guard var program = all.first(where: { $0.name == name }) else {
       throw NotInTime(description: "no program \(name)")
     }
+    program.environment.merge(broker.settings) { $1 }
     program.environment.merge(extra[name] ?? [:]) { $1 }
     return program
   }
