@@ -39,17 +39,6 @@ func shim(_ name: String, links: [String] = []) -> Target {
     linkerSettings: links.map { .linkedLibrary($0) })
 }
 
-/// Fuzzing needs the toolchain's libFuzzer, so only `make fuzz` builds it; see deploy/scripts/fuzz.
-let fuzzing: [Target] =
-  Context.environment["PURSER_FUZZ"] == nil
-  ? []
-  : [
-    .target(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
-    .executableTarget(
-      name: "fuzz", dependencies: ["AppStore", "CFuzzer", "Cryptography"],
-      path: "Tests/Fuzzing/fuzz", swiftSettings: settings),
-  ]
-
 let package = Package(
   name: "purser",
   products: [
@@ -106,14 +95,15 @@ let package = Package(
     service(
       "verify-service",
       [
-        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON",
-        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "JSON", "Kafka",
+        "Pipeline",
+        "SQLite", "ServiceRuntime",
       ]),
     service(
       "entitlement-service",
       [
-        "Access", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
-        "ServiceRuntime",
+        "Access", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "Kafka",
+        "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
       "app-store-simulator",
@@ -166,12 +156,13 @@ let package = Package(
       "VerifyServiceTests",
       [
         "verify-service", "Events", "AppStore", "Catalog", "Cryptography", "HTTPClient", "Kafka",
-        "Pipeline", "Processes", "SQLite", "ServiceRuntime",
+        "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     tests(
       "EntitlementServiceTests",
       [
-        "entitlement-service", "Events", "Catalog", "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+        "entitlement-service", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
+        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     tests(
       "SimulatorTests",
@@ -210,5 +201,5 @@ let package = Package(
         "Processes", "SQLite", "ServiceRuntime",
       ],
       path: "Tests/Benchmarks/bench", swiftSettings: settings),
-  ] + fuzzing
+  ]
 )

@@ -64,7 +64,6 @@ extension SignedDataVerifier {
       throw .genuine(.wrongEnvironment, "the payload names no environment")
     }
     return Verified(
-      payload: payload, raw: signed.raw, app: app, environment: environment, signer: signed.signer,
-      certificates: signed.certificates)
+      payload: payload, raw: signed.raw, app: app, environment: environment, signer: signed.signer)
   }
 }
