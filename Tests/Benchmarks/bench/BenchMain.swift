@@ -55,6 +55,7 @@ let allFigures: [FigureGroup] = [
   FigureGroup(name: "load", measure: LoadFigures.measure),
   FigureGroup(name: "replay", measure: ReplayFigures.measure),
   FigureGroup(name: "store", measure: StoreFigures.measure),
+  FigureGroup(name: "timers", measure: TimerFigures.measure),
 ]
 
 /// What the command line asks for.
