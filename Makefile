@@ -1,7 +1,7 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test bench fuzz fuzz-http endurance build format lint clean setup
+.PHONY: help demo up test bench fuzz fuzz-readers fuzz-http endurance build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
@@ -23,7 +23,11 @@ bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is
 	swift build --configuration release
 	@.build/release/bench $(ARGS)
 
-fuzz: fuzz-http ## Feeds the services what nobody asked for; EXAMPLES=50 for each HTTP operation
+fuzz: fuzz-readers fuzz-http ## Feeds readers and services what nobody asked for; SECONDS_EACH=60, EXAMPLES=50
+
+SECONDS_EACH ?= 60
+fuzz-readers: setup
+	deploy/scripts/fuzz $(SECONDS_EACH)
 
 EXAMPLES ?= 50
 fuzz-http: build

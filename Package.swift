@@ -39,6 +39,17 @@ func shim(_ name: String, links: [String] = []) -> Target {
     linkerSettings: links.map { .linkedLibrary($0) })
 }
 
+/// Fuzzing needs the toolchain's libFuzzer, so only `make fuzz` builds it; see deploy/scripts/fuzz.
+let fuzzing: [Target] =
+  Context.environment["PURSER_FUZZ"] == nil
+  ? []
+  : [
+    .target(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
+    .executableTarget(
+      name: "fuzz", dependencies: ["AppStore", "CFuzzer", "Cryptography"],
+      path: "Tests/Fuzzing/fuzz", swiftSettings: settings),
+  ]
+
 let package = Package(
   name: "purser",
   products: [
@@ -95,9 +106,8 @@ let package = Package(
     service(
       "verify-service",
       [
-        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "JSON", "Kafka",
-        "Pipeline",
-        "SQLite", "ServiceRuntime",
+        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON",
+        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
       "entitlement-service",
@@ -156,7 +166,7 @@ let package = Package(
       "VerifyServiceTests",
       [
         "verify-service", "Events", "AppStore", "Catalog", "Cryptography", "HTTPClient", "Kafka",
-        "Pipeline", "SQLite", "ServiceRuntime",
+        "Pipeline", "Processes", "SQLite", "ServiceRuntime",
       ]),
     tests(
       "EntitlementServiceTests",
@@ -200,5 +210,5 @@ let package = Package(
         "Processes", "SQLite", "ServiceRuntime",
       ],
       path: "Tests/Benchmarks/bench", swiftSettings: settings),
-  ]
+  ] + fuzzing
 )

@@ -39,6 +39,11 @@ enum FactWriter {
     fact.lineage ?? fact.notificationUUID ?? fact.hash
   }
 
+  /// The hash of a receipt that was not proved here: of its bytes, however they were encoded.
+  static func hash(of proof: Proof) -> String {
+    Base64.decode(proof.content).map { SHA256.hex($0) } ?? SHA256.hex(proof.content)
+  }
+
   /// What makes two facts the same fact: the signed text, and the proof that brought it.
   static func revision(of fact: AppStoreFact) -> String {
     [fact.hash, fact.proof?.id].compactMap { $0 }.joined(separator: "/")

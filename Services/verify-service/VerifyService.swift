@@ -13,7 +13,13 @@ enum VerifyService {
     -> [any Service]
   {
     let verifiers = try Verifiers(settings, metrics: metrics)
-    var services: [any Service] = []
+    let clock = settings.pipeline.clock
+    let timing = APITiming { clock.now() }
+    let apple = try AppleClients(settings, timing: timing, log: log, metrics: metrics)
+    let revocation = RevocationCheck(
+      RevocationChecker(timing: timing, transport: apple.transport), metrics: metrics
+    ) { clock.now() }
+    var services: [any Service] = [apple]
     var checks: [ReadinessCheck] = []
     let access = try settings.http.access(log: log, metrics: metrics)
     var router = Router(access: access.policy)
@@ -26,16 +32,30 @@ enum VerifyService {
       let ledger = Ledger(
         policies: settings.apps.policies, linkWait: settings.linkWait.wholeMilliseconds,
         metrics: metrics)
+      let judge = ProofJudge(
+        verifier: verifiers.intake, receipts: verifiers.receipts, apps: settings.apps,
+        revocation: revocation, appsWithKey: Set(apple.lookups.keys)
+      ) { clock.now() }
+      let ask = AskApple(
+        judge: judge, revocation: revocation, lookups: apple.lookups,
+        verifyReceipt: VerifyReceiptClient(
+          production: settings.apple.receiptProduction, sandbox: settings.apple.receiptSandbox,
+          secrets: settings.sharedSecrets, apps: settings.apps,
+          transport: apple.transport
+        ) { clock.now() })
+      let worker = IntakeWorker(store: store, log: log, metrics: metrics) { row in
+        await ask.ask(row)
+      }
       let parts = try PipelineParts(
         service: "verify-service", settings: settings.pipeline, store: store,
         inputs: [
-          .proofs: ProveProof(verifier: verifiers.intake, metrics: metrics),
+          .proofs: ProveProof(judge: judge, worker: worker, metrics: metrics),
           .appstore: RecordFact(ledger: ledger, metrics: metrics),
           .customers: KnowCustomers(ledger: ledger),
         ],
         outputs: [.appstore, .transactions], jobs: [StopWaiting(ledger: ledger)],
         log: log, metrics: metrics)
-      services += parts.services
+      services += parts.services + [worker]
       AuditRoutes(store).add(to: &router)
       checks += [
         ReadinessCheck("broker") { parts.processor.isConnected },
@@ -51,7 +71,8 @@ enum VerifyService {
         try Admin(kafka, name: "verify-service-edge-check", log: log, metrics: metrics)
       }
       let edge = try Edge(
-        verifier: verifiers.edge, topics: settings.pipeline.topics, clock: settings.pipeline.clock,
+        verifier: verifiers.edge, revocation: revocation, apps: settings.apps,
+        topics: settings.pipeline.topics, clock: settings.pipeline.clock,
         log: log, metrics: metrics, broker: broker
       ) {
         try Producer(kafka, name: "verify-service-edge", log: log, metrics: metrics)
@@ -75,6 +96,7 @@ enum VerifyService {
 struct Verifiers: Sendable {
   let edge: SignedDataVerifier
   let intake: SignedDataVerifier
+  let receipts: ReceiptVerifier
 
   init(_ settings: Settings, metrics: Metrics) throws {
     let identities = settings.apps.all.map { app in
@@ -90,6 +112,7 @@ struct Verifiers: Sendable {
       roots: settings.roots, apps: identities, uncachedChainGate: { bucket.take() },
       clock: { clock.now() })
     intake = try SignedDataVerifier(roots: settings.roots, apps: identities) { clock.now() }
+    receipts = try ReceiptVerifier(roots: settings.roots, apps: identities)
     for (name, verifier) in [("edge", edge), ("intake", intake)] {
       metrics.reading(
         "verify_chain_cache_misses", "Certificate chains that had to be verified in full.",

@@ -8,9 +8,14 @@ public struct VerifiedChain: Sendable {
   public let validFrom: Int64
   /// Last moment at which all certificates are valid, UNIX milliseconds, inclusive.
   public let validThrough: Int64
+  /// Leaf, intermediate and root; a pinned certificate stands alone.
+  public let certificates: [Certificate]
 
-  init(leafKey: PublicKey, validFrom: Int64, validThrough: Int64) {
+  init(
+    leafKey: PublicKey, validFrom: Int64, validThrough: Int64, certificates: [Certificate]
+  ) {
     self.leafKey = leafKey
+    self.certificates = certificates
     self.validFrom = validFrom
     self.validThrough = validThrough
   }
@@ -20,7 +25,7 @@ public struct VerifiedChain: Sendable {
     self.init(
       leafKey: certificate.publicKey, validFrom: certificate.notBefore,
       // RFC 5280 counts the whole last second as valid.
-      validThrough: certificate.notAfter + 999)
+      validThrough: certificate.notAfter + 999, certificates: [certificate])
   }
 }
 
@@ -60,7 +65,8 @@ public enum CertificateChain {
         leafKey: leaf.publicKey,
         validFrom: chain.map(\.notBefore).max() ?? .max,
         // RFC 5280 counts the whole last second as valid.
-        validThrough: chain.map(\.notAfter).min().map { $0 + 999 } ?? .min)
+        validThrough: chain.map(\.notAfter).min().map { $0 + 999 } ?? .min,
+        certificates: chain)
     } catch let fault as ChainFault {
       throw fault
     } catch {

@@ -116,6 +116,10 @@ final class TestLedger: Sendable {
     try await published(ProofOutcome.self, .proofDecided)
   }
 
+  func facts() async throws -> [AppStoreFact] {
+    try await published(AppStoreFact.self, .appStoreFact)
+  }
+
   /// The newest state of each customer, as a reader folds them.
   func folded(_ lineage: LineageID = sampleLineage) async throws -> [String: LineageState] {
     try await states().filter { $0.lineage == lineage }.reduce(into: [:]) { folded, state in

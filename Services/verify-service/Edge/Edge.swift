@@ -1,4 +1,5 @@
 import AppStore
+import Catalog
 import Cryptography
 import Events
 import HTTPServer
@@ -29,19 +30,24 @@ final class Edge: Sendable {
   private let sender: EdgeSender
   private let broker: EdgeBroker
   private let verifier: SignedDataVerifier
+  private let revocation: RevocationCheck
+  private let apps: Apps
   private let topics: TopicNames
   private let clock: any WallClock
   private let log: Log
   private let metrics: Metrics
 
   init(
-    verifier: SignedDataVerifier, topics: TopicNames, clock: any WallClock, log: Log,
+    verifier: SignedDataVerifier, revocation: RevocationCheck, apps: Apps, topics: TopicNames,
+    clock: any WallClock, log: Log,
     metrics: Metrics, broker: EdgeBroker, makeProducer: @escaping @Sendable () throws -> Producer
   ) throws {
     sender = try EdgeSender(
       limit: Self.inFlightLimit, metrics: metrics, makeProducer: makeProducer)
     self.broker = broker
     self.verifier = verifier
+    self.revocation = revocation
+    self.apps = apps
     self.topics = topics
     self.clock = clock
     self.log = log
@@ -69,6 +75,7 @@ final class Edge: Sendable {
           reason: "wrong-url",
           detail: "it is for \(app.bundleId) and came to the URL of \(bundleId).")
       }
+      if let refusal = await refusal(of: verified) { return refusal }
       fact = FactWriter.fact(of: verified, signedPayload, receivedAt: clock.now())
     } catch {
       switch error.code {
@@ -83,6 +90,12 @@ final class Edge: Sendable {
         count("not-configured")
         log.error("a genuine notification is for nobody here", ["error": LogValue(error)])
         return .notConfigured(reason: error.code.rawValue, detail: error.description + ".")
+      case _ where error.part != nil:
+        // Apple signed the notification, and something in it does not stand: more likely a root is
+        // missing here than that Apple is wrong. Apple comes again, until somebody has looked.
+        count("part-refused")
+        log.error("a genuine notification holds what is refused", ["error": LogValue(error)])
+        return .tryAgain("The notification is genuine, but what it holds is not accepted here yet.")
       default:
         count(error.code.rawValue)
         log.warning("a notification was refused", ["error": LogValue(error)])
@@ -90,6 +103,34 @@ final class Edge: Sendable {
       }
     }
     return await record(fact, traceparent)
+  }
+
+  /// What the issuers of its certificates have against it, where the policy says to ask them.
+  private func refusal(of verified: VerifiedNotification) async -> Reception? {
+    let notification = verified.notification
+    let policy = apps.policies(
+      notification.app?.bundleId ?? "", notification.environment.rawValue
+    ).revocationCheck
+    guard policy != .off else { return nil }
+    // Mostly one chain signs all of them, and its answer is remembered.
+    let chains = [
+      notification.certificates, verified.transaction?.certificates,
+      verified.renewalInfo?.certificates, verified.appTransaction?.certificates,
+    ].compactMap { $0 }
+    for chain in chains {
+      switch await revocation.ask(chain, policy) {
+      case .passed: continue
+      case .refused(let reason, let detail):
+        count(reason)
+        log.error("a notification was refused", ["reason": .string(reason)])
+        return .forged(reason: reason, detail: detail)
+      case .unknown(let why):
+        count("revocation-unknown")
+        log.warning("the issuers of a chain could not be asked", ["fault": .string(why)])
+        return .tryAgain("It cannot be asked now whether its certificates were revoked.")
+      }
+    }
+    return nil
   }
 
   private func record(_ fact: AppStoreFact, _ traceparent: String?) async -> Reception {

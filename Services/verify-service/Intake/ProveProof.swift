@@ -1,72 +1,85 @@
 import AppStore
+import Catalog
 import Cryptography
 import Events
 import Kafka
 import Pipeline
+import SQLite
 import ServiceRuntime
 
-/// Proves a proof: what is genuine goes to `iap.appstore` as received, what is not has its outcome.
+/// Proves a proof: what is genuine goes to `iap.appstore` as received, what is not has its outcome,
+/// and what only Apple can tell waits in a row of its own.
 struct ProveProof: RecordHandler {
-  private let verifier: SignedDataVerifier
+  private let judge: ProofJudge
+  private let worker: IntakeWorker
   private let metrics: Metrics
 
-  init(verifier: SignedDataVerifier, metrics: Metrics) {
-    self.verifier = verifier
+  init(judge: ProofJudge, worker: IntakeWorker, metrics: Metrics) {
+    self.judge = judge
+    self.worker = worker
     self.metrics = metrics
   }
 
   func prepare(_ record: ReceivedRecord) throws -> RecordWork? {
     guard let proof = try record.decode(Proof.self, type: .proofSubmitted) else { return nil }
-    guard proof.kind == .signedTransaction else {
-      return reject(
-        proof, "unsupported-proof", "a proof of kind '\(proof.kind.rawValue)' cannot be verified")
-    }
-    do {
-      let verified = try verifier.verifyTransaction(
-        proof.content, expectedBundle: proof.bundleId)
-      let payload = verified.payload
-      guard let original = payload.originalTransactionId, payload.transactionId != nil,
-        payload.productId != nil, payload.purchaseDate != nil
-      else {
-        return reject(
-          proof, "incomplete-transaction",
-          "the transaction lacks its id, original id, product or purchase date")
+    let judgement = judge.judge(proof)
+    metrics.countProof(judgement)
+    return { [worker] change in
+      // Told again, as after a rebuild: it has its outcome, or waits for it.
+      guard try !ProofOutcomes.isBegun(change.transaction, proof.id) else { return }
+      switch judgement {
+      case .proved(let proved): try proved.publish(for: proof, change)
+      case .rejected(let reason, let detail):
+        try ProofOutcomes.reject(change, proof, reason, detail)
+      case .askApple:
+        try PendingProofs.insert(change, proof)
+        worker.wake(after: change)
       }
-      let lineage = LineageID(
-        bundleId: proof.bundleId, environment: verified.environment.rawValue,
-        originalTransactionId: original)
-      count("proved")
-      return { change in
-        let fact = AppStoreFact(
-          source: .proof, signed: proof.content,
-          hash: SHA256.hex(proof.content), bundleId: lineage.bundleId,
-          environment: lineage.environment, lineage: lineage.description,
-          proof: .init(id: proof.id, orderId: proof.orderId, customer: proof.customer),
-          receivedAt: change.now)
-        let key = FactWriter.key(of: fact)
-        try change.publish(
-          .appstore, key: key, type: .appStoreFact, subject: key,
-          revision: FactWriter.revision(of: fact), fact)
-      }
-    } catch {
-      return reject(proof, error.code.rawValue, error.description)
     }
   }
+}
 
-  private func reject(_ proof: Proof, _ reason: String, _ detail: String) -> RecordWork {
-    count(reason)
-    return { change in
-      try ProofOutcomes.decide(
-        change,
-        ProofOutcome(
-          proofId: proof.id, orderId: proof.orderId, customer: proof.customer,
-          outcome: .rejected, reason: reason, detail: detail, decidedAt: change.now))
+/// What is to become of a proof.
+enum Judgement: Sendable {
+  /// It is genuine: this is what it proves.
+  case proved(ProvedFacts)
+  /// It will never be accepted.
+  case rejected(reason: String, detail: String)
+  /// Only Apple can tell, or Apple is to be asked as well.
+  case askApple
+
+  /// The word that metrics show.
+  var word: String {
+    switch self {
+    case .proved: "proved"
+    case .rejected(let reason, _): reason
+    case .askApple: "asks-apple"
     }
   }
+}
 
-  private func count(_ result: String) {
-    metrics.counter(
-      "proofs_total", "Proofs by what verification said.", labels: ["result": result]
+extension Metrics {
+  func countProof(_ judgement: Judgement) {
+    counter(
+      "proofs_total", "Proofs by what verification said.", labels: ["result": judgement.word]
     ).add()
+  }
+}
+
+extension ProofOutcomes {
+  /// Whether anything was decided about a proof, or one of its parts.
+  static func isBegun(_ transaction: Transaction, _ proofId: String) throws -> Bool {
+    try transaction.first("SELECT 1 FROM proof_outcomes WHERE proof_id = ? LIMIT 1", proofId) { _ in
+      true
+    } ?? false
+  }
+
+  /// Decides that a proof is not accepted.
+  static func reject(_ change: Change, _ proof: Proof, _ reason: String, _ detail: String) throws {
+    try decide(
+      change,
+      ProofOutcome(
+        proofId: proof.id, orderId: proof.orderId, customer: proof.customer, outcome: .rejected,
+        reason: reason, detail: detail, decidedAt: change.now))
   }
 }

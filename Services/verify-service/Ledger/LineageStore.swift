@@ -9,8 +9,8 @@ enum LineageStore {
       version: 1,
       [
         PipelineTables.version1, tables, Tokens.tables, Customers.tables, Transfers.tables,
-        WaitingFacts.tables, ProofOutcomes.tables, ConsumptionRequests.tables,
-      ].joined(separator: ";\n"))
+        WaitingFacts.tables, ProofOutcomes.tables, ConsumptionRequests.tables, PendingProofs.tables,
+      ].map { $0.hasSuffix(";") ? $0 : $0 + ";" }.joined(separator: "\n"))
   ]
 
   private static let tables = """
@@ -130,7 +130,7 @@ enum ConsumptionRequests {
     CREATE TABLE consumption_requests (
       id TEXT PRIMARY KEY,
       lineage TEXT NOT NULL
-    ) WITHOUT ROWID
+    ) WITHOUT ROWID;
     """
 
   /// Records a request; false when it is known, or the fact is none.

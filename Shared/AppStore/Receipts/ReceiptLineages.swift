@@ -15,6 +15,8 @@ public struct ReceiptLineage: Sendable, Equatable {
   public let receiptHash: String
   /// When the receipt was made, UNIX milliseconds.
   public let signedDate: Int64
+  /// What is to come, where Apple was asked; a receipt itself does not say.
+  public var renewal: RenewalInfoPayload?
 }
 
 extension VerifiedReceipt {

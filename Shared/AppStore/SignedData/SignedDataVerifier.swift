@@ -60,6 +60,7 @@ public struct SignedDataVerifier: Sendable {
     let raw: [UInt8]
     let fields: PayloadFields
     let signer: Signer
+    let certificates: [Certificate]
   }
 
   /// Format, algorithm, chain, signature; only then the payload is parsed and its date looked at.
@@ -82,7 +83,9 @@ public struct SignedDataVerifier: Sendable {
       throw Rejection(.malformedPayload, error.description)
     }
     try signatory.check(at: try EffectiveDate.read(payload) ?? clock())
-    return Signed(raw: parts.payload, fields: payload, signer: signatory.signer)
+    return Signed(
+      raw: parts.payload, fields: payload, signer: signatory.signer,
+      certificates: signatory.chain.certificates)
   }
 
   /// Whose key the header claims, proved by its certificates.

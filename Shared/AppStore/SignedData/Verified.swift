@@ -1,3 +1,5 @@
+public import Cryptography
+
 /// A payload whose signature, chain, app and environment were all accepted.
 public struct Verified<Value: Sendable>: Sendable {
   /// The decoded payload.
@@ -10,6 +12,8 @@ public struct Verified<Value: Sendable>: Sendable {
   public let environment: AppEnvironment
   /// Whose key signed.
   public let signer: Signer
+  /// Leaf, intermediate and pinned root; Xcode's certificate stands alone.
+  public let certificates: [Certificate]
 }
 
 /// Whose key signed.

@@ -64,6 +64,7 @@ extension SignedDataVerifier {
       throw .genuine(.wrongEnvironment, "the payload names no environment")
     }
     return Verified(
-      payload: payload, raw: signed.raw, app: app, environment: environment, signer: signed.signer)
+      payload: payload, raw: signed.raw, app: app, environment: environment, signer: signed.signer,
+      certificates: signed.certificates)
   }
 }

@@ -65,6 +65,8 @@ public struct SigningChainPlan: Sendable {
     isAuthority: true, pathLength: 0)
   /// Key usage of the intermediate.
   public var intermediateUsage: CertificateExtension = .certificateSigning
+  /// More extensions of the intermediate.
+  public var intermediateExtensions: [CertificateExtension] = []
   /// More extensions of the leaf.
   public var leafExtensions: [CertificateExtension] = []
   /// An existing root to build under; nil makes a new one.
@@ -88,7 +90,8 @@ public struct SigningChainPlan: Sendable {
     if let intermediateMarker { extensions.append(.marker(oid: intermediateMarker)) }
     let intermediate = try CertificateBuilder(
       subject: subject("Intermediate"), issuer: subject("Root"), notBefore: notBefore,
-      notAfter: notAfter, publicKey: intermediateKey.publicKey, extensions: extensions
+      notAfter: notAfter, publicKey: intermediateKey.publicKey,
+      extensions: extensions + intermediateExtensions
     ).signed(by: rootKey)
 
     let leafKey = try PrivateKey(generate: leafCurve)
