@@ -1,5 +1,4 @@
-import Events
-import Kafka
+import Processes
 import ServiceRuntime
 
 /// Resident memory of every service, minute by minute, while purchases go on as fast as they can.
