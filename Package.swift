@@ -112,8 +112,8 @@ let package = Package(
     service(
       "entitlement-service",
       [
-        "Access", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline", "SQLite",
-        "ServiceRuntime",
+        "Access", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "Kafka",
+        "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
       "app-store-simulator",
@@ -171,7 +171,8 @@ let package = Package(
     tests(
       "EntitlementServiceTests",
       [
-        "entitlement-service", "Events", "Catalog", "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+        "entitlement-service", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
+        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     tests(
       "SimulatorTests",

@@ -2,6 +2,7 @@ import Access
 import Events
 import HTTPServer
 import Pipeline
+import SQLite
 import ServiceRuntime
 
 /// Puts the service together; the only place that does.
@@ -13,20 +14,42 @@ enum EntitlementService {
       path: settings.pipeline.storePath, migrations: EntitlementStore.migrations,
       source: "/purser/entitlement-service", topics: settings.pipeline.topics,
       clock: settings.pipeline.clock, log: log, metrics: metrics)
-    let recompute = Recompute(rules: settings.rules, metrics: metrics)
+    // Half of the requests that the server takes at once: those who wait never keep out the others.
+    let limit = ServerLimits().requestsInFlight / 2
+    let waiters = Waiters<String>(limit: limit, limitPerKey: 8, limitPerGroup: limit / 2)
+    let hooks = WebhookQueue(metrics: metrics)
+    try store.readers.readAndWait { reader in try hooks.begin(reader) }
+    let rules = liveRules(settings, store)
+    try store.changeAndWait { change in
+      try ReevaluateCustomers.begin(change, hash: rules.hash)
+    }
+    let recompute = Recompute(rules: rules, waiters: waiters, hooks: hooks, metrics: metrics)
     let parts = try PipelineParts(
       service: "entitlement-service", settings: settings.pipeline, store: store,
       inputs: [
-        .transactions: ApplyTransaction(
-          recompute: recompute, balances: Balances(rules: settings.rules), log: log,
-          metrics: metrics)
+        .transactions: ApplyTransaction(recompute: recompute, log: log, metrics: metrics),
+        .customers: ApplyCustomerChange(recompute: recompute, metrics: metrics),
       ],
-      outputs: [.entitlements, .entitlementState], jobs: [ExpiryTimer(recompute: recompute)],
+      outputs: [.entitlements, .entitlementState],
+      jobs: [
+        ExpiryTimer(recompute: recompute),
+        ReevaluateCustomers(recompute: recompute, metrics: metrics), PruneWebhooks(),
+      ],
       log: log, metrics: metrics)
 
     let access = try settings.http.access(log: log, metrics: metrics)
     var router = Router(access: access.policy)
-    EntitlementRoutes(store: store).add(to: &router)
+    EntitlementRoutes(store: store, waiters: waiters, longestWait: settings.longestWait)
+      .add(to: &router)
+    ListRoutes(store: store).add(to: &router)
+    ExportRoutes(store: store).add(to: &router)
+    GrantRoutes(store: store, recompute: recompute).add(to: &router)
+    SpendRoutes(store: store, recompute: recompute, metrics: SpendMetrics(metrics))
+      .add(to: &router)
+    RefundRoutes(store: store).add(to: &router)
+    WebhookRoutes(
+      store: store, queue: hooks, allowsPrivate: settings.allowsPrivateWebhooks
+    ).add(to: &router)
     AuditRoutes(store).add(to: &router)
     router.addHealth(
       metrics: metrics,
@@ -34,11 +57,46 @@ enum EntitlementService {
         ReadinessCheck("broker") { parts.processor.isConnected },
         ReadinessCheck("caught up") { parts.processor.isCaughtUp },
       ])
+    metrics.reading("entitlement_waits", "Requests that wait for a customer to change.") {
+      waiters.count
+    }
     let server = try Server(
       host: settings.http.host, port: settings.http.port, router: router, log: log,
       metrics: metrics)
+    let sender = WebhookSender(
+      store: store, queue: hooks, allowsPrivate: settings.allowsPrivateWebhooks, log: log,
+      metrics: metrics)
     let watch = FileWatch(
-      Array(settings.rules.catalogs.values) + access.watched, log: log, metrics: metrics)
-    return parts.services + access.services + [watch, server]
+      Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
+    return parts.services + access.services + [sender, watch, server, WaitersService(waiters)]
+  }
+
+  /// The rules, replaced whenever a catalog's file changes; the timer `catalog` then looks at all
+  /// customers.
+  private static func liveRules(_ settings: Settings, _ store: Store) -> LiveRules {
+    let rules = LiveRules(settings.rules)
+    for catalog in settings.catalogs.values {
+      catalog.whenChanged { _ in
+        rules.replace(with: settings.rules)
+        store.rescheduleTimers()
+      }
+    }
+    return rules
+  }
+}
+
+/// Wakes everyone who waits when the service stops; the last to start, the first to stop.
+final class WaitersService: Service {
+  let name = "waits"
+  private let waiters: Waiters<String>
+  private let ended = Completion<Void>()
+
+  init(_ waiters: Waiters<String>) { self.waiters = waiters }
+
+  func run() async { await ended.value() }
+
+  func stop(by deadline: Deadline) async {
+    waiters.stopAll()
+    ended.complete(with: ())
   }
 }

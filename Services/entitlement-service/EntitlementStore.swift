@@ -1,4 +1,3 @@
-import Events
 import Pipeline
 import SQLite
 
@@ -7,146 +6,173 @@ enum EntitlementStore {
   static let migrations = [
     Migration(
       version: 1,
-      PipelineTables.version1 + """
-        ;
-        CREATE TABLE customers (
-          customer TEXT PRIMARY KEY,
-          version INTEGER NOT NULL,
-          updated_at INTEGER NOT NULL,
-          evaluated_at INTEGER NOT NULL,
-          due_at INTEGER
-        ) WITHOUT ROWID;
-        CREATE INDEX customers_by_due ON customers (due_at) WHERE due_at IS NOT NULL;
-        CREATE TABLE purchases (
-          customer TEXT NOT NULL,
-          lineage TEXT NOT NULL,
-          revision INTEGER NOT NULL,
-          is_held INTEGER NOT NULL,
-          gives_rights INTEGER NOT NULL,
-          state BLOB NOT NULL,
-          PRIMARY KEY (customer, lineage)
-        ) WITHOUT ROWID;
-        CREATE TABLE entitlements (
-          customer TEXT NOT NULL,
-          environment TEXT NOT NULL,
-          name TEXT NOT NULL,
-          is_active INTEGER NOT NULL,
-          body BLOB NOT NULL,
-          PRIMARY KEY (customer, environment, name)
-        ) WITHOUT ROWID;
-        CREATE TABLE balances (
-          customer TEXT NOT NULL,
-          environment TEXT NOT NULL,
-          unit TEXT NOT NULL,
-          amount INTEGER NOT NULL,
-          PRIMARY KEY (customer, environment, unit)
-        ) WITHOUT ROWID;
-        CREATE TABLE balance_entries (
-          id TEXT PRIMARY KEY,
-          customer TEXT NOT NULL,
-          environment TEXT NOT NULL,
-          unit TEXT NOT NULL,
-          amount INTEGER NOT NULL,
-          shortfall INTEGER NOT NULL,
-          kind TEXT NOT NULL,
-          lineage TEXT NOT NULL,
-          transaction_id TEXT NOT NULL,
-          at INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        CREATE INDEX balance_entries_by_transaction
-          ON balance_entries (customer, lineage, transaction_id, unit);
-        """)
+      PipelineTables.version1 + customers + balances + refunds + webhooks)
   ]
 
-  /// The version of a customer's newest event; 0 before the first.
-  static func version(_ transaction: Transaction, _ customer: String) throws -> Int64 {
-    try transaction.first("SELECT version FROM customers WHERE customer = ?", customer) {
-      $0.int(0)
-    } ?? 0
-  }
+  /// Customers, what they have, and what was told of them.
+  private static let customers = """
+    ;
+    CREATE TABLE customers (
+      customer TEXT PRIMARY KEY,
+      version INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      evaluated_at INTEGER NOT NULL,
+      due_at INTEGER,
+      merged_into TEXT,
+      erased_at INTEGER
+    ) WITHOUT ROWID;
+    CREATE INDEX customers_by_due ON customers (due_at) WHERE due_at IS NOT NULL;
+    CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL;
+    CREATE TABLE purchases (
+      customer TEXT NOT NULL,
+      lineage TEXT NOT NULL,
+      revision INTEGER NOT NULL,
+      is_held INTEGER NOT NULL,
+      gives_rights INTEGER NOT NULL,
+      state BLOB NOT NULL,
+      sightings BLOB,
+      unsettled BLOB,
+      PRIMARY KEY (customer, lineage)
+    ) WITHOUT ROWID;
+    CREATE INDEX purchases_unsettled ON purchases (lineage, customer) WHERE unsettled IS NOT NULL;
+    CREATE TABLE grants (
+      customer TEXT NOT NULL,
+      id TEXT NOT NULL,
+      is_removed INTEGER NOT NULL,
+      body BLOB NOT NULL,
+      PRIMARY KEY (customer, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE entitlements (
+      customer TEXT NOT NULL,
+      environment TEXT NOT NULL,
+      name TEXT NOT NULL,
+      is_active INTEGER NOT NULL,
+      body BLOB NOT NULL,
+      PRIMARY KEY (customer, environment, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX entitlements_by_right ON entitlements (name, environment, customer)
+      WHERE is_active = 1;
+    CREATE TABLE timeline (
+      customer TEXT NOT NULL,
+      version INTEGER NOT NULL,
+      type TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      event BLOB NOT NULL,
+      PRIMARY KEY (customer, version)
+    ) WITHOUT ROWID;
+    CREATE TABLE sweeps (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      applied TEXT,
+      wanted TEXT,
+      cursor TEXT NOT NULL
+    );
+    """
 
-  static func saveCustomer(
-    _ change: Change, _ customer: String, version: Int64, evaluatedAt: Int64, dueAt: Int64?
-  ) throws {
-    try change.transaction.run(
-      """
-      INSERT INTO customers (customer, version, updated_at, evaluated_at, due_at)
-      VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (customer) DO UPDATE SET version = excluded.version,
-        updated_at = excluded.updated_at, evaluated_at = excluded.evaluated_at,
-        due_at = excluded.due_at
-      """, customer, version, change.now, evaluatedAt, dueAt)
-  }
+  /// The ledger of balances.
+  private static let balances = """
+    CREATE TABLE balances (
+      customer TEXT NOT NULL,
+      environment TEXT NOT NULL,
+      unit TEXT NOT NULL,
+      amount INTEGER NOT NULL,
+      PRIMARY KEY (customer, environment, unit)
+    ) WITHOUT ROWID;
+    CREATE TABLE balance_entries (
+      id TEXT PRIMARY KEY,
+      customer TEXT NOT NULL,
+      environment TEXT NOT NULL,
+      unit TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      amount INTEGER NOT NULL,
+      intended INTEGER NOT NULL,
+      shortfall INTEGER NOT NULL,
+      expires_at INTEGER,
+      lineage TEXT,
+      transaction_id TEXT,
+      line_item TEXT,
+      spend_id TEXT,
+      author TEXT,
+      reason TEXT,
+      at INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX balance_entries_by_time ON balance_entries (customer, at, id);
+    CREATE INDEX balance_entries_by_transaction
+      ON balance_entries (lineage, transaction_id, customer, unit) WHERE lineage IS NOT NULL;
+    CREATE TABLE balance_lots (
+      entry_id TEXT PRIMARY KEY,
+      customer TEXT NOT NULL,
+      environment TEXT NOT NULL,
+      unit TEXT NOT NULL,
+      remaining INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      lineage TEXT,
+      transaction_id TEXT
+    ) WITHOUT ROWID;
+    CREATE INDEX balance_lots_by_expiry
+      ON balance_lots (customer, environment, unit, expires_at);
+    CREATE TABLE spends (
+      id TEXT PRIMARY KEY,
+      customer TEXT NOT NULL,
+      body BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX spends_by_customer ON spends (customer);
+    CREATE TABLE credited_before (
+      lineage TEXT NOT NULL,
+      transaction_id TEXT NOT NULL,
+      PRIMARY KEY (lineage, transaction_id)
+    ) WITHOUT ROWID;
+    """
 
-  /// For which time a customer was computed last, and when that result changes by itself.
-  static func evaluation(_ transaction: Transaction, _ customer: String) throws -> Evaluation? {
-    try transaction.first(
-      "SELECT evaluated_at, due_at FROM customers WHERE customer = ?", customer
-    ) { row in Evaluation(at: row.int(0), dueAt: row.optionalInt(1)) }
-  }
+  /// What Apple's refund requests are answered from.
+  private static let refunds = """
+    CREATE TABLE refund_settings (
+      customer TEXT PRIMARY KEY,
+      body BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE refund_requests (
+      customer TEXT NOT NULL,
+      transaction_id TEXT NOT NULL,
+      request TEXT NOT NULL,
+      requested_at INTEGER NOT NULL,
+      PRIMARY KEY (customer, transaction_id)
+    ) WITHOUT ROWID;
+    """
 
-  struct Evaluation {
-    let at: Int64
-    let dueAt: Int64?
-  }
-
-  /// The revision of a lineage that a customer was told of last; nil when of none.
-  static func revision(_ transaction: Transaction, _ state: LineageState) throws -> Int64? {
-    try transaction.first(
-      "SELECT revision FROM purchases WHERE customer = ? AND lineage = ?", state.customer,
-      state.lineage.description
-    ) { $0.int(0) }
-  }
-
-  /// Writes what a customer was told of a lineage.
-  ///
-  /// - Parameter encoded: The state as it was read.
-  static func savePurchase(
-    _ transaction: Transaction, _ state: LineageState, encoded: [UInt8], givesRights: Bool
-  ) throws {
-    try transaction.run(
-      """
-      INSERT INTO purchases (customer, lineage, revision, is_held, gives_rights, state)
-      VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (customer, lineage) DO UPDATE SET revision = excluded.revision,
-        is_held = excluded.is_held, gives_rights = excluded.gives_rights, state = excluded.state
-      """, state.customer, state.lineage.description, state.revision, state.holding == .held,
-      givesRights, encoded)
-  }
-
-  /// The lineages that a customer has and that may give rights.
-  static func purchases(_ transaction: Transaction, _ customer: String) throws -> [LineageState] {
-    try transaction.query(
-      """
-      SELECT state FROM purchases WHERE customer = ? AND is_held = 1 AND gives_rights = 1
-      ORDER BY lineage
-      """, customer
-    ) { row in try EventJSON.decode(LineageState.self, from: row.blob(0)) }
-  }
-
-  static func entitlements(_ transaction: Transaction, _ customer: String) throws -> [Entitlement] {
-    try transaction.query(
-      "SELECT body FROM entitlements WHERE customer = ? ORDER BY environment, name", customer
-    ) { row in try EventJSON.decode(Entitlement.self, from: row.blob(0)) }
-  }
-
-  static func saveEntitlement(
-    _ transaction: Transaction, _ customer: String, _ entitlement: Entitlement
-  ) throws {
-    try transaction.run(
-      """
-      INSERT INTO entitlements (customer, environment, name, is_active, body)
-      VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (customer, environment, name) DO UPDATE SET is_active = excluded.is_active,
-        body = excluded.body
-      """, customer, entitlement.environment, entitlement.name, entitlement.isActive,
-      try EventJSON.encode(entitlement))
-  }
-
-  static func balances(_ transaction: Transaction, _ customer: String) throws -> [Balance] {
-    try transaction.query(
-      "SELECT unit, environment, amount FROM balances WHERE customer = ? ORDER BY environment, unit",
-      customer
-    ) { row in Balance(unit: row.text(0), environment: row.text(1), amount: row.int(2)) }
-  }
+  /// Endpoints of teams without Kafka, the events of the last weeks, and what is to be delivered.
+  private static let webhooks = """
+    CREATE TABLE webhook_endpoints (
+      id TEXT PRIMARY KEY,
+      body BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE webhook_events (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      event_id TEXT NOT NULL,
+      type TEXT NOT NULL,
+      customer TEXT NOT NULL,
+      environment TEXT,
+      bundle_id TEXT,
+      at INTEGER NOT NULL,
+      body BLOB NOT NULL
+    );
+    CREATE INDEX webhook_events_by_time ON webhook_events (at);
+    CREATE INDEX webhook_events_by_id ON webhook_events (event_id);
+    CREATE INDEX webhook_events_by_customer ON webhook_events (customer);
+    CREATE TABLE webhook_deliveries (
+      endpoint TEXT NOT NULL,
+      id INTEGER NOT NULL,
+      customer TEXT NOT NULL,
+      state TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      queued_at INTEGER NOT NULL,
+      next_attempt_at INTEGER NOT NULL,
+      last_attempt_at INTEGER,
+      last_status INTEGER,
+      last_error TEXT,
+      PRIMARY KEY (endpoint, id)
+    ) WITHOUT ROWID;
+    CREATE INDEX webhook_deliveries_by_customer
+      ON webhook_deliveries (endpoint, customer, id) WHERE state = 'pending';
+    CREATE INDEX webhook_deliveries_by_time
+      ON webhook_deliveries (endpoint, next_attempt_at) WHERE state = 'pending';
+    """
 }

@@ -2,10 +2,10 @@ import Events
 import Pipeline
 import SQLite
 
-/// Recomputes customers whose rights change because time passed.
+/// Recomputes customers whose rights or balances change because time passed.
 struct ExpiryTimer: TimerJob {
   let name = "expiry"
-  let inputs: Set<Topic> = [.transactions]
+  let inputs: Set<Topic> = [.transactions, .customers]
   let recompute: Recompute
 
   func nextDue(_ reader: Reader) throws -> Int64? {
@@ -20,7 +20,9 @@ struct ExpiryTimer: TimerJob {
       Int64(limit)
     ) { $0.text(0) }
     for customer in customers {
-      try recompute.run(customer, ChangeCause(kind: "expiry"), [], at: dueBy, change)
+      try recompute.run(
+        try CustomerRow.exactly(change.transaction, customer), ChangeCause(kind: "expiry"),
+        at: dueBy, change)
     }
     return customers.count
   }

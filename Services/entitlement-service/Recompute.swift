@@ -1,122 +1,110 @@
 import Events
 import Pipeline
+import SQLite
 import ServiceRuntime
 
 /// Computes a customer's rights anew and publishes the difference; one event is one version.
 struct Recompute: Sendable {
-  let rules: Rules
+  /// The rules of the moment: a new catalog replaces them.
+  let rules: LiveRules
+  let waiters: Waiters<String>
+  let hooks: WebhookQueue?
   private let events: Counter
 
-  init(rules: Rules, metrics: Metrics) {
+  init(
+    rules: LiveRules, waiters: Waiters<String> = Waiters(), hooks: WebhookQueue? = nil,
+    metrics: Metrics
+  ) {
     self.rules = rules
+    self.waiters = waiters
+    self.hooks = hooks
     events = metrics.counter("entitlement_events_total", "Events for other backends.")
   }
 
   /// Recomputes a customer.
   ///
   /// - Parameters:
-  ///   - customer: Whose rights.
+  ///   - row: The customer, as it stands in the store; not one who was merged into another.
   ///   - cause: Why, for the events.
-  ///   - entries: Balance entries that the same cause wrote; each becomes an event.
+  ///   - news: What else the same cause brought; each becomes an event.
   ///   - time: For which time. A record gives the time of its own decision, so that reading a backlog
   ///     ends no right before the renewal behind it is read; only a timer, which has read the past,
-  ///     gives the present (design law 11). Time never runs back for a customer.
+  ///     gives the present (design law 11). Nil, as for what people do, leaves time where it is. Time
+  ///     never runs back for a customer.
   ///   - change: The change that all of it is part of.
   func run(
-    _ customer: String, _ cause: ChangeCause, _ entries: [Balances.Entry], at time: Int64,
+    _ row: CustomerRow, _ cause: ChangeCause, _ news: [News] = [], at time: Int64? = nil,
     _ change: Change
   ) throws {
-    let transaction = change.transaction
-    let before = try EntitlementStore.evaluation(transaction, customer)
-    let time = max(min(time, change.now), before?.at ?? Int64.min)
-    let stored = try EntitlementStore.entitlements(transaction, customer)
+    let (transaction, customer) = (change.transaction, row.customer)
+    let time = max(min(time ?? 0, change.now), row.evaluatedAt ?? 0)
+    let news =
+      try (news + Lots.expire(change, customer, at: time).map(News.entry))
+      .enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+      .map(\.element)
     let result = Entitlements.compute(
-      try EntitlementStore.purchases(transaction, customer), rules, at: time)
-    let differences = Difference.between(stored.filter(\.isActive), result.entitlements)
+      Holdings(
+        customer: customer, lineages: try Purchases.held(transaction, customer),
+        grants: try Grants.standing(transaction, customer)), rules.current, at: time)
+    let differences = Difference.between(
+      try EntitlementRows.active(transaction, customer), result.entitlements, ended: result.ended)
 
-    let first = try EntitlementStore.version(transaction, customer)
-    var version = first
+    var story = CustomerStory(customer, version: row.version, cause, change, hooks)
+    for news in news where news.rank == 0 { try story.tell(news) }
     for difference in differences {
-      version += 1
-      try EntitlementStore.saveEntitlement(transaction, customer, difference.after)
-      try change.publish(
-        .entitlements, key: customer, type: difference.type, subject: customer, revision: version,
-        EntitlementChanged(
-          customer: customer, version: version, entitlement: difference.after,
-          previous: difference.before, cause: cause.naming(difference.after.grantor),
-          changedAt: change.now))
+      try EntitlementRows.save(transaction, customer, difference.after)
+      try story.tell(difference)
     }
-    for entry in entries {
-      version += 1
-      var entryCause = cause
-      entryCause.transactionId = entry.transactionId
-      try change.publish(
-        .entitlements, key: customer, type: .balanceChanged, subject: customer, revision: version,
-        BalanceChanged(
-          customer: customer, version: version, balance: entry.balance, delta: entry.delta,
-          shortfall: entry.shortfall > 0 ? entry.shortfall : nil, cause: entryCause,
-          changedAt: change.now))
-    }
-    guard version != first || before == nil || before?.dueAt != result.nextChange else { return }
-    try EntitlementStore.saveCustomer(
-      change, customer, version: version, evaluatedAt: time, dueAt: result.nextChange)
+    for news in news where news.rank > 0 { try story.tell(news) }
+
+    let dueAt = [result.nextChange, try Lots.nextEnd(transaction, customer)].compactMap { $0 }.min()
+    let isTold = story.version != row.version
+    guard isTold || row.evaluatedAt == nil || row.dueAt != dueAt else { return }
+    try row.save(change, version: story.version, evaluatedAt: time, dueAt: dueAt)
     change.rescheduleTimers()
-    if version != first { try publish(customer, version, result, change) }
-    change.count(events, Int(version - first))
+    guard isTold else { return }
+    try publish(row, story.version, result, change)
+    change.count(events, Int(story.version - row.version))
+    let waiters = waiters
+    transaction.afterCommit { waiters.notify(customer) }
   }
 
-  /// The whole state, for the compacted topic.
+  /// The whole state, for the compacted topic; nothing of one who was erased.
   private func publish(
-    _ customer: String, _ version: Int64, _ result: Entitlements.Result, _ change: Change
+    _ row: CustomerRow, _ version: Int64, _ result: Entitlements.Result, _ change: Change
   ) throws {
+    let balances = try BalanceBook.all(change.transaction, row.customer)
+    let isForgotten =
+      row.erasedAt != nil && result.entitlements.isEmpty && balances.isEmpty
     try change.publish(
-      .entitlementState, key: customer, type: .customerState, subject: customer,
+      .entitlementState, key: row.customer, type: .customerState, subject: row.customer,
       revision: version,
-      CustomerState(
-        customer: customer, version: version, entitlements: result.entitlements,
-        balances: try EntitlementStore.balances(change.transaction, customer),
-        updatedAt: change.now))
+      isForgotten
+        ? nil
+        : CustomerState(
+          customer: row.customer, version: version, entitlements: result.entitlements,
+          balances: balances, updatedAt: change.now))
   }
 }
 
-/// How one right differs between before and after.
-struct Difference: Equatable {
-  let type: EventType
-  let before: Entitlement?
-  let after: Entitlement
-
-  /// The differences between two sets of active rights, by environment and name.
-  static func between(_ before: [Entitlement], _ after: [Entitlement]) -> [Difference] {
-    func key(_ entitlement: Entitlement) -> Claim.Right {
-      Claim.Right(environment: entitlement.environment, name: entitlement.name)
-    }
-    let old = Dictionary(before.map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
-    let new = Dictionary(after.map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
-    let keys = Set(old.keys).union(new.keys)
-      .sorted { ($0.environment, $0.name) < ($1.environment, $1.name) }
-    return keys.compactMap { key in
-      switch (old[key], new[key]) {
-      case (nil, let after?):
-        return Difference(type: .entitlementActivated, before: nil, after: after)
-      case (let before?, let after?):
-        guard before != after else { return nil }
-        return Difference(type: .entitlementUpdated, before: before, after: after)
-      case (let before?, nil):
-        var after = before
-        after.isActive = false
-        after.willRenew = before.willRenew.map { _ in false }
-        return Difference(type: .entitlementDeactivated, before: before, after: after)
-      case (nil, nil):
-        return nil
-      }
-    }
+/// The rights as they were told last.
+enum EntitlementRows {
+  static func active(_ transaction: Transaction, _ customer: String) throws -> [Entitlement] {
+    try transaction.query(
+      "SELECT body FROM entitlements WHERE customer = ? AND is_active = 1", customer
+    ) { row in try EventJSON.decode(Entitlement.self, from: row.blob(0)) }
   }
-}
 
-extension ChangeCause {
-  /// The same cause; one that names no lineage, such as time that passed, names the grantor's.
-  func naming(_ grantor: Grantor?) -> ChangeCause {
-    guard lineage == nil else { return self }
-    return ChangeCause(kind: kind, lineage: grantor?.lineage, transactionId: grantor?.transactionId)
+  static func save(_ transaction: Transaction, _ customer: String, _ entitlement: Entitlement)
+    throws
+  {
+    try transaction.run(
+      """
+      INSERT INTO entitlements (customer, environment, name, is_active, body)
+      VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (customer, environment, name) DO UPDATE SET is_active = excluded.is_active,
+        body = excluded.body
+      """, customer, entitlement.environment, entitlement.name, entitlement.isActive,
+      try EventJSON.encode(entitlement))
   }
 }

@@ -10,7 +10,16 @@ struct Settings: Sendable {
 
   let http: HTTPSettings
   let pipeline: PipelineSettings
-  let rules: Rules
+  let apps: Apps
+  /// By bundle id; read again when their files change.
+  let catalogs: [String: Reloadable<Catalog>]
+  /// The longest `Prefer: wait` that is kept.
+  let longestWait: Duration
+  /// Whether webhooks may be sent without TLS, and to addresses of this machine and of private networks.
+  let allowsPrivateWebhooks: Bool
+
+  /// The rules of this moment.
+  var rules: Rules { Rules(apps: apps, catalogs: catalogs.mapValues(\.value)) }
 
   init(_ reader: inout SettingsReader, options: [String: String]) {
     let path = reader.text(
@@ -34,26 +43,12 @@ struct Settings: Sendable {
         return nil
       }
     }
-    rules = Rules(apps: apps, catalogs: catalogs)
-  }
-}
-
-/// What entitlements hang on besides purchases and time: catalogs and policies.
-struct Rules: Sendable {
-  let apps: Apps
-  /// By bundle id.
-  let catalogs: [String: Reloadable<Catalog>]
-
-  func product(_ id: String, of bundleId: String) -> Product? {
-    catalogs[bundleId]?.value.product(id)
-  }
-
-  func policies(_ bundleId: String, _ environment: String) -> Policies {
-    apps.policies(bundleId, environment)
-  }
-
-  /// Whether purchases of an environment give anything.
-  func grants(_ bundleId: String, _ environment: String) -> Bool {
-    environment != "Sandbox" || policies(bundleId, environment).sandbox == .grant
+    self.apps = apps
+    self.catalogs = catalogs
+    longestWait = reader.seconds(
+      "ENTITLEMENT_LONGEST_WAIT", default: 30, in: 0...30, "the longest Prefer: wait that is kept")
+    allowsPrivateWebhooks = reader.flag(
+      "ENTITLEMENT_WEBHOOKS_PRIVATE", default: false,
+      "1 lets webhooks go without TLS, and to addresses of this machine and of private networks")
   }
 }

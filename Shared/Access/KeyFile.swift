@@ -74,7 +74,7 @@ public struct KeyFile: Sendable {
 
   private func replace(with text: String, mode: mode_t) throws {
     let fresh = "\(path).new"
-    let descriptor = unsafe open(fresh, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode)
+    let descriptor = unsafe open(fresh, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, mode)
     guard descriptor >= 0 else { throw error("no file can be made beside it") }
     var isWritten = fchmod(descriptor, mode) == 0
     var rest = Array(text.utf8)[...]

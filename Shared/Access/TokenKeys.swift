@@ -6,7 +6,8 @@ import Synchronization
 protocol TokenKeys: Sendable {
   /// The keys, and a number that changes with them.
   var current: (set: WebKeySet, generation: Int) { get }
-  /// Asks for newer keys; false when the keys are as new as they get for now.
+  /// Asks for newer keys; false when the keys are as new as they get for now, true when newer ones may
+  /// come.
   func refresh() -> Bool
 }
 
@@ -50,6 +51,8 @@ final class TokenKeyFetcher: TokenKeys, Service {
     var fetchedAt: ContinuousClock.Instant?
     var askedAt: ContinuousClock.Instant?
     var isAskedFor = true
+    /// Whether the last question was answered: if not, an unknown key may well be a good one.
+    var isSettled = false
   }
 
   let name = "jwks"
@@ -82,17 +85,17 @@ final class TokenKeyFetcher: TokenKeys, Service {
   }
 
   func refresh() -> Bool {
-    let isAsked = state.withLock { state in
+    let isAsked = state.withLock { state -> Bool? in
       if let asked = state.askedAt, ContinuousClock.now - asked < timing.betweenRefreshes,
         !state.isAskedFor
       {
-        return false
+        return state.isSettled ? false : nil
       }
       state.isAskedFor = true
       return true
     }
-    if isAsked { wake.signal() }
-    return isAsked
+    if isAsked == true { wake.signal() }
+    return isAsked ?? true
   }
 
   func run() async {
@@ -131,6 +134,7 @@ final class TokenKeyFetcher: TokenKeys, Service {
     state.withLock { state in
       state.askedAt = ContinuousClock.now
       state.isAskedFor = false
+      state.isSettled = false
     }
     do {
       let answer = try client.sendAndWait(
@@ -143,6 +147,7 @@ final class TokenKeyFetcher: TokenKeys, Service {
         state.set = set
         state.generation += 1
         state.fetchedAt = ContinuousClock.now
+        state.isSettled = true
       }
       count("ok")
       return Self.lifetime(answer.header("Cache-Control"), timing)

@@ -23,13 +23,13 @@ struct CatalogWriter {
   private func entry(_ product: Product) -> JSONValue {
     .members([
       "entitlements": product.kind == .consumable
-        ? nil : .list(product.entitlements.map { .string($0) }),
+        ? nil : .list(product.rights.map(\.written)),
       "credits": product.kind == .nonConsumable
         ? nil
         : .object(
           product.credits.map { credit in
             JSONMember(
-              key: credit.unit, line: 0, node: JSONNode(value: .integer(credit.amount), line: 0))
+              key: credit.unit, line: 0, node: JSONNode(value: credit.written, line: 0))
           }),
       "length": product.length.map { .string($0.description) },
       "sold": product.isSold ? nil : .bool(false),

@@ -1,6 +1,6 @@
 /// What an entry of `catalog.json` says that its product gives; nil where it says nothing.
 struct Gives {
-  private let entitlements: [String]?
+  private let entitlements: [Right]?
   private let credits: [Credit]?
   private let length: Period?
 
@@ -32,21 +32,20 @@ struct Gives {
     draft.length = length
   }
 
-  private static func entitlements(_ reader: ObjectReader) -> [String] {
-    var names: [String] = []
+  /// A right may stand twice if its dates differ: once for earlier buyers, once for later ones.
+  private static func entitlements(_ reader: ObjectReader) -> [Right] {
+    var rights: [Right] = []
     for (node, place) in reader.elements("entitlements") {
-      guard case .string(let name) = node.value else {
-        reader.faults.add(place, "is \(node.value.kind)", remedy: "write a name in quotes")
-        continue
+      guard let right = Right(node, at: place, faults: reader.faults) else { continue }
+      if !Name.isValid(right.name) {
+        reader.faults.add(
+          place, "is \(quoted(right.name)), no entitlement name", remedy: Name.rule)
+      } else if rights.contains(right) {
+        reader.faults.add(place, "\(quoted(right.name)) stands here twice", remedy: "keep one")
       }
-      if !Name.isValid(name) {
-        reader.faults.add(place, "is \(quoted(name)), no entitlement name", remedy: Name.rule)
-      } else if names.contains(name) {
-        reader.faults.add(place, "\(quoted(name)) stands here twice", remedy: "keep one")
-      }
-      names.append(name)
+      rights.append(right)
     }
-    return names
+    return rights
   }
 
   private static func credits(_ object: ObjectReader) -> [Credit] {
@@ -57,8 +56,7 @@ struct Gives {
           object.place.key(member.key, line: member.line), "is no unit name", remedy: Name.rule)
       }
       object.require(member.key, remedy: "write how much, from 1")
-      return object.integer(member.key, in: 1...Credit.largestAmount)
-        .map { Credit(unit: member.key, amount: $0) }
+      return Credit(member.key, in: object)
     }
   }
 }

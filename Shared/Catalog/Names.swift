@@ -1,9 +1,12 @@
 /// The rule for names of entitlements and units.
-enum Name {
+public enum Name {
   static let longest = 64
-  static let rule = "use 1 to 64 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
+  /// The rule in words.
+  public static let rule =
+    "use 1 to 64 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
 
-  static func isValid(_ name: String) -> Bool {
+  /// Whether a text may be a name.
+  public static func isValid(_ name: String) -> Bool {
     guard let first = name.utf8.first, name.utf8.count <= longest else { return false }
     return isLetterOrDigit(first) && name.utf8.allSatisfy(isAllowed)
   }

@@ -57,8 +57,32 @@ public struct Policies: Sendable, Equatable {
   public enum Sandbox: String, Sendable, CaseIterable {
     /// They do; App Review buys in the sandbox.
     case grant
+    /// They do for the customers in `sandboxCustomers`, and are recorded for all others.
+    case listed
     /// They are recorded and answered, and give nothing.
     case none
+  }
+
+  /// What to tell Apple when a customer wants a refund; only with that customer's consent.
+  public enum RefundPreference: String, Sendable, CaseIterable {
+    /// Nothing.
+    case none
+    /// That it should be declined.
+    case decline
+    /// That it should be granted in full.
+    case grant
+    /// That it should be granted for the part that was not used.
+    case prorate
+
+    /// Apple's word; nil for none.
+    public var appStoreWord: String? {
+      switch self {
+      case .none: nil
+      case .decline: "DECLINE"
+      case .grant: "GRANT_FULL"
+      case .prorate: "GRANT_PRORATED"
+      }
+    }
   }
 
   /// Default `transfer`.
@@ -73,6 +97,12 @@ public struct Policies: Sendable, Equatable {
   public var refundBalance = RefundBalance.floor
   /// Default `grant`.
   public var sandbox = Sandbox.grant
+  /// Who may hold rights and balances of the sandbox under the policy `listed`; default nobody.
+  public var sandboxCustomers: [String] = []
+  /// Default `none`.
+  public var refundPreference = RefundPreference.none
+  /// Whether samples are offered before purchases, as Apple asks with a refund; default false.
+  public var sampleContent = false
   /// Milliseconds after `expiresDate` in which a renewal may still arrive before the right ends.
   ///
   /// Default 60 s, in the sandbox 5 s.
@@ -89,7 +119,7 @@ public struct Policies: Sendable, Equatable {
 
   static let keys = [
     "transfer", "receipts", "revocationCheck", "refundAccess", "refundBalance", "sandbox",
-    "lateRenewal", "orderLifetime",
+    "sandboxCustomers", "refundPreference", "sampleContent", "lateRenewal", "orderLifetime",
   ]
 
   /// Reads what stands in `policies`; what does not keeps its value.
@@ -102,12 +132,26 @@ public struct Policies: Sendable, Equatable {
     reader.word("refundAccess").map { refundAccess = $0 }
     reader.word("refundBalance").map { refundBalance = $0 }
     reader.word("sandbox").map { sandbox = $0 }
+    if reader.has("sandboxCustomers") { sandboxCustomers = reader.texts("sandboxCustomers") }
+    reader.word("refundPreference").map { refundPreference = $0 }
+    reader.bool("sampleContent").map { sampleContent = $0 }
     reader.integer("lateRenewal", in: 0...86_400).map { lateRenewal = $0 * 1000 }
     reader.integer("orderLifetime", in: 60...31_536_000).map { orderLifetime = $0 * 1000 }
   }
 }
 
 extension ObjectReader {
+  /// A list of texts.
+  func texts(_ key: String) -> [String] {
+    elements(key).compactMap { node, place in
+      guard case .string(let text) = node.value else {
+        faults.add(place, "is \(node.value.kind)", remedy: "write a text in quotes")
+        return nil
+      }
+      return text
+    }
+  }
+
   /// One of a closed set of words.
   func word<Word: RawRepresentable & CaseIterable>(_ key: String) -> Word?
   where Word.RawValue == String {

@@ -16,8 +16,8 @@ public struct Product: Sendable, Equatable {
   public let localizations: [Localization]
   /// Group, level, period and offers; exactly auto-renewable products have it.
   public let subscription: Subscription?
-  /// The rights it gives, without repetition.
-  public let entitlements: [String]
+  /// The rights it gives, with the dates by which it does.
+  public let rights: [Right]
   /// What it adds to balances: for each one of the quantity of a consumable, at each paid period
   /// of a subscription, at each purchase of a non-renewing product.
   public let credits: [Credit]
@@ -31,6 +31,11 @@ public struct Product: Sendable, Equatable {
   public let isSold: Bool
   /// The versions of the app that may sell it.
   public let appVersions: AppVersions
+
+  /// The names of the rights it gives, without repetition.
+  public var entitlements: [String] {
+    rights.map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
 
   /// The price in a storefront; nil if the catalog does not say.
   public func price(in storefront: String) -> StorefrontPrice? {
@@ -58,23 +63,4 @@ public struct Localization: Sendable, Equatable {
   public let displayName: String
   /// The sentence below the name; may be empty.
   public let description: String
-}
-
-/// An amount of a consumable unit.
-public struct Credit: Sendable, Equatable {
-  /// The unit, such as `coins`.
-  public let unit: String
-  /// How much of it, 1 to `Credit.largestAmount`.
-  public let amount: Int64
-
-  /// Largest amount of one credit.
-  ///
-  /// Leaves room for nine million such credits in an `Int64`.
-  public static let largestAmount: Int64 = 1_000_000_000_000
-
-  /// Makes a credit.
-  public init(unit: String, amount: Int64) {
-    self.unit = unit
-    self.amount = amount
-  }
 }

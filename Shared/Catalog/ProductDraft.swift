@@ -8,7 +8,7 @@ struct ProductDraft {
   var familyShareable: Bool
   var localizations: [Localization]
   var subscription: Subscription?
-  var entitlements: [String]?
+  var entitlements: [Right]?
   var credits: [Credit]?
   var length: Period?
   var prices: [StorefrontPrice] = []
@@ -25,14 +25,14 @@ struct ProductDraft {
     // Without its subscription the product is faulty already and its group unknown.
     case .autoRenewable where entitlements == nil && subscription != nil,
       .nonConsumable where entitlements == nil, .nonRenewing where entitlements == nil:
-      gives.entitlements = [names.entitlement(of: self)]
+      gives.entitlements = [Right(name: names.entitlement(of: self))]
     default: break
     }
     return Product(
       id: id, kind: kind, referenceName: referenceName, displayPrice: price.text,
       priceMilliunits: price.milliunits, familyShareable: familyShareable,
       localizations: localizations, subscription: subscription,
-      entitlements: gives.entitlements, credits: gives.credits, length: length,
+      rights: gives.entitlements, credits: gives.credits, length: length,
       prices: prices, metadata: metadata, isSold: isSold, appVersions: appVersions)
   }
 }

@@ -15,6 +15,10 @@ public struct ClientSettings: Sendable {
   /// The same as text; wins over the file.
   public var caPEM: [UInt8]?
 
+  /// Whether only addresses are connected to that all the world can reach: neither this machine nor a
+  /// private network, whatever a name resolves to; then no proxy of the environment is used either.
+  public var publicAddressesOnly = false
+
   /// The defaults.
   public init() {}
 }

@@ -42,6 +42,7 @@ import ServiceRuntime
             unsafe wish.ca_file = caFile
             unsafe wish.ca_pem = pem?.baseAddress
             unsafe wish.ca_pem_length = pem?.count ?? 0
+            unsafe wish.public_only = settings.publicAddressesOnly ? 1 : 0
             unsafe wish.context = context
             unsafe Transfer.fill(&wish)
             return unsafe purser_curl_perform(handle, &wish, &status, &words)

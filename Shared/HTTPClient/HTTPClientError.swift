@@ -8,6 +8,8 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
     case invalidRequest
     /// The host's name has no address.
     case nameUnknown
+    /// The host's address is not public, and only public ones may be connected to.
+    case forbiddenAddress
     /// The host does not accept the connection.
     case cannotConnect
     /// The time ran out; the server may have done what was asked.
@@ -48,7 +50,9 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
   public var isRetryable: Bool {
     switch kind {
     case .nameUnknown, .cannotConnect, .timedOut, .cut, .busy: true
-    case .invalidRequest, .tls, .tooLarge, .cancelled, .closed, .configuration, .other: false
+    case .invalidRequest, .forbiddenAddress, .tls, .tooLarge, .cancelled, .closed, .configuration,
+      .other:
+      false
     }
   }
 
@@ -56,7 +60,9 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
   public var mayHaveReached: Bool {
     switch kind {
     case .timedOut, .cut, .tooLarge, .cancelled, .closed, .other: true
-    case .invalidRequest, .nameUnknown, .cannotConnect, .tls, .busy, .configuration: false
+    case .invalidRequest, .nameUnknown, .forbiddenAddress, .cannotConnect, .tls, .busy,
+      .configuration:
+      false
     }
   }
 

@@ -68,6 +68,10 @@ final class Transfer {
     if isTooLarge {
       return .failure(job.error(.tooLarge, "the answer is longer than \(bodyLimit) bytes"))
     }
+    if end == PURSER_CURL_FORBIDDEN_ADDRESS.rawValue {
+      return .failure(
+        job.error(.forbiddenAddress, "the name leads to this machine or to a private network"))
+    }
     return .failure(job.error(kind(end), words))
   }
 
@@ -80,6 +84,7 @@ final class Transfer {
     case PURSER_CURL_TLS.rawValue: .tls
     case PURSER_CURL_CUT.rawValue: .cut
     case PURSER_CURL_GIVEN_UP.rawValue: job.isCancelled ? .cancelled : .closed
+    case PURSER_CURL_FORBIDDEN_ADDRESS.rawValue: .forbiddenAddress
     case PURSER_CURL_CONFIGURATION.rawValue: .configuration
     default: .other
     }

@@ -59,10 +59,12 @@ public enum AuditLog {
     let before = min(filter.before ?? .max, newest + 1)
     // With a customer the index finds them; otherwise a page looks at a stretch of the table.
     let floor = filter.customer == nil ? max(0, before - longestScan) : 0
+    // Two texts, as SQLite takes the index only where the condition says that there is a customer.
+    let ofCustomer = filter.customer == nil ? "?3 IS NULL" : "customer = ?3"
     let entries = try reader.query(
       """
       SELECT id, at, caller, action, path, event, subject, customer, request_id FROM audit
-      WHERE id < ?1 AND id >= ?2 AND (?3 IS NULL OR customer = ?3) AND (?4 IS NULL OR caller = ?4)
+      WHERE id < ?1 AND id >= ?2 AND \(ofCustomer) AND (?4 IS NULL OR caller = ?4)
         AND (?5 IS NULL OR at >= ?5) AND (?6 IS NULL OR at < ?6)
       ORDER BY id DESC LIMIT ?7
       """, before, floor, filter.customer, filter.caller, filter.from, filter.until, Int64(limit)

@@ -51,6 +51,9 @@ public final class Store: Sendable {
     context.outbox.begin(newestID: newest)
   }
 
+  /// Says that a timer's next due time may have changed for a reason outside of the store.
+  public func rescheduleTimers() { context.timersWake.signal() }
+
   /// Changes the store; returns after COMMIT.
   ///
   /// Cancellation does not undo a change: once accepted, it runs. What changes on behalf of a

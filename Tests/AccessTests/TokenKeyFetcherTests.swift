@@ -124,6 +124,20 @@ struct TokenKeyFetcherTests {
     }
   }
 
+  @Test func `while the issuer does not answer, an unknown key is told to come again`() async throws
+  {
+    let address = try Address("")
+    address.give(.empty(503))
+    var timing = TokenKeyFetcher.Timing()
+    timing.betweenRefreshes = .seconds(3600)
+    timing.retry = .seconds(3600)
+    try await with(address, timing) { fetcher in
+      #expect(await eventually { address.count == 1 })
+      for _ in 0..<20 { #expect(fetcher.refresh()) }
+      #expect(address.count == 1)
+    }
+  }
+
   @Test func `keys that could not be fetched for too long let nobody in`() async throws {
     let issuer = try SampleIssuer()
     let address = try Address("{\"keys\":[\(issuer.member)]}")

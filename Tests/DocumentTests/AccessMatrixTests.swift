@@ -63,6 +63,27 @@ import Testing
 
     entitlement-service GET /v1/customers/{customer}/entitlements   read tokens
     entitlement-service GET /v1/customers/{customer}/balances       read tokens
+    entitlement-service GET /v1/customers/{customer}/check          read tokens
+    entitlement-service GET /v1/customers/{customer}/purchases      read tokens
+    entitlement-service GET /v1/customers/{customer}/balances/entries read
+    entitlement-service GET /v1/customers/{customer}/timeline       read
+    entitlement-service GET /v1/customers/{customer}/grants         read
+    entitlement-service GET /v1/customers/{customer}/refund-settings read
+    entitlement-service GET /v1/entitlements/{right}/customers      read
+    entitlement-service GET /v1/customers/{customer}/export         admin
+    entitlement-service POST /v1/customers/{customer}/grants        write
+    entitlement-service POST /v1/customers/{customer}/grants/{grant}/removal write
+    entitlement-service POST /v1/customers/{customer}/spends        write spending-tokens
+    entitlement-service POST /v1/customers/{customer}/credits       write
+    entitlement-service PUT /v1/customers/{customer}/refund-settings write
+    entitlement-service GET /v1/webhooks                            admin
+    entitlement-service POST /v1/webhooks                           admin
+    entitlement-service GET /v1/webhooks/{webhook}                  admin
+    entitlement-service PUT /v1/webhooks/{webhook}                  admin
+    entitlement-service DELETE /v1/webhooks/{webhook}               admin
+    entitlement-service POST /v1/webhooks/{webhook}/secret          admin
+    entitlement-service GET /v1/webhooks/{webhook}/deliveries       admin
+    entitlement-service POST /v1/webhooks/{webhook}/resend          admin
     entitlement-service GET /v1/audit                               admin
 
     all                 GET /healthz                                everyone

@@ -10,17 +10,18 @@ import Testing
 
   @Test func `a purchase brings its amount times its quantity`() {
     let bought = transaction("1", "coins.100", "Consumable", on: 0) { $0.quantity = 3 }
-    #expect(Balances.wanted(bought, coins) == 300)
+    #expect(RefundShare.full(bought, coins) == 300)
   }
 
   @Test func `a full refund leaves nothing and a prorated one takes its share rounded up`() {
     func wanted(_ type: String?, _ percentage: Int64?) -> Int64 {
-      Balances.wanted(
+      RefundShare.left(
+        of: 100,
         transaction("1", "coins.100", "Consumable", on: 0) {
           $0.revocationDate = day(1)
           $0.revocationType = type
           $0.revocationPercentage = percentage
-        }, coins)
+        })
     }
     #expect(wanted("REFUND_FULL", nil) == 0)
     #expect(wanted(nil, nil) == 0)
@@ -30,23 +31,38 @@ import Testing
     #expect(wanted("REFUND_PRORATED", 0) == 100)
   }
 
+  private func step(
+    _ difference: Int64, balance: Int64, owed: Int64 = 0, taken: Int64 = 0, expired: Int64 = 0,
+    _ policy: Policies.RefundBalance = .floor
+  ) -> RefundShare.Step {
+    RefundShare.step(
+      difference, balance: balance, owed: owed, taken: taken, expired: expired, policy)
+  }
+
   @Test func `under floor a refund stops at zero and records what was missing`() {
-    #expect(
-      Balances.step(-100, balance: 30, owed: 0, .floor) == Balances.Step(amount: -30, shortfall: 70)
-    )
-    #expect(
-      Balances.step(-100, balance: 100, owed: 0, .floor)
-        == Balances.Step(amount: -100, shortfall: 0))
+    #expect(step(-100, balance: 30) == RefundShare.Step(amount: -30, shortfall: 70))
+    #expect(step(-100, balance: 100) == RefundShare.Step(amount: -100, shortfall: 0))
+    #expect(step(-100, balance: -5) == RefundShare.Step(amount: 0, shortfall: 100))
   }
 
   @Test func `under debt a refund goes below zero`() {
-    #expect(
-      Balances.step(-100, balance: 30, owed: 0, .debt) == Balances.Step(amount: -100, shortfall: 0))
+    #expect(step(-100, balance: 30, .debt) == RefundShare.Step(amount: -100, shortfall: 0))
   }
 
   @Test func `a reversal gives back what was taken and no more`() {
     #expect(
-      Balances.step(100, balance: 0, owed: 70, .floor) == Balances.Step(amount: 30, shortfall: -70))
+      step(100, balance: 0, owed: 70, taken: 30) == RefundShare.Step(amount: 30, shortfall: -70))
+    #expect(
+      step(50, balance: 0, owed: 70, taken: 30) == RefundShare.Step(amount: 0, shortfall: -50))
+    #expect(step(100, balance: 0, taken: 60) == RefundShare.Step(amount: 60, shortfall: 0))
+  }
+
+  @Test func `what has expired is not taken again by a refund`() {
+    #expect(
+      step(-100, balance: 500, expired: 40) == RefundShare.Step(amount: -60, shortfall: 0))
+    #expect(step(-100, balance: 10, expired: 40) == RefundShare.Step(amount: -10, shortfall: 50))
+    #expect(
+      step(-100, balance: 10, expired: 40, .debt) == RefundShare.Step(amount: -60, shortfall: 0))
   }
 }
 

@@ -25,7 +25,8 @@ enum SendAttemptResult: String, Sendable, Encodable {
       case .nameUnknown, .cannotConnect: .socketIssue
       case .cut: .prematureClose
       case .tooLarge: .invalidResponse
-      case .invalidRequest, .busy, .cancelled, .closed, .configuration, .other: .other
+      case .invalidRequest, .forbiddenAddress, .busy, .cancelled, .closed, .configuration, .other:
+        .other
       }
   }
 }

@@ -1,7 +1,9 @@
 #include "CCurl.h"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 _Static_assert(CURL_ERROR_SIZE <= 256, "the text of purser_curl_perform must hold curl's words");
 
@@ -23,6 +25,54 @@ static int on_progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, 
   (void)a, (void)b, (void)c, (void)d;
   const purser_curl_request *request = context;
   return request->given_up(request->context);
+}
+
+static int is_in(const uint8_t *a, uint8_t b0, uint8_t b1, uint8_t b2, uint8_t b3, int bits) {
+  const uint8_t net[4] = {b0, b1, b2, b3};
+  for (int i = 0; i < bits; i++)
+    if (((a[i / 8] ^ net[i / 8]) >> (7 - i % 8)) & 1) return 0;
+  return 1;
+}
+
+// The special blocks of RFC 6890 and its registry.
+static int is_public_4(const uint8_t *a) {
+  return !(is_in(a, 0, 0, 0, 0, 8) || is_in(a, 10, 0, 0, 0, 8) || is_in(a, 100, 64, 0, 0, 10) ||
+           is_in(a, 127, 0, 0, 0, 8) || is_in(a, 169, 254, 0, 0, 16) ||
+           is_in(a, 172, 16, 0, 0, 12) || is_in(a, 192, 0, 0, 0, 24) ||
+           is_in(a, 192, 0, 2, 0, 24) || is_in(a, 192, 88, 99, 0, 24) ||
+           is_in(a, 192, 168, 0, 0, 16) || is_in(a, 198, 18, 0, 0, 15) ||
+           is_in(a, 198, 51, 100, 0, 24) || is_in(a, 203, 0, 113, 0, 24) ||
+           is_in(a, 224, 0, 0, 0, 3));
+}
+
+int purser_curl_is_public(const uint8_t *a, size_t length) {
+  if (length == 4) return is_public_4(a);
+  if (length != 16) return 0;
+  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  static const uint8_t nat64[12] = {0, 0x64, 0xFF, 0x9B};
+  if (memcmp(a, mapped, 12) == 0 || memcmp(a, nat64, 12) == 0) return is_public_4(a + 12);
+  // Only 2000::/3 is given out; in it, tunnels and documentation stand for other addresses.
+  return is_in(a, 0x20, 0, 0, 0, 3) && !is_in(a, 0x20, 0x01, 0, 0, 23) &&
+         !is_in(a, 0x20, 0x01, 0x0D, 0xB8, 32) && !is_in(a, 0x20, 0x02, 0, 0, 16) &&
+         !is_in(a, 0x3F, 0xFF, 0, 0, 20);
+}
+
+// Asked with the address itself, after the name was resolved: a name cannot change in between.
+static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+  (void)purpose;
+  int is_public = 0;
+  if (address->family == AF_INET) {
+    const struct sockaddr_in *known = (const struct sockaddr_in *)&address->addr;
+    is_public = purser_curl_is_public((const uint8_t *)&known->sin_addr, 4);
+  } else if (address->family == AF_INET6) {
+    const struct sockaddr_in6 *known = (const struct sockaddr_in6 *)&address->addr;
+    is_public = purser_curl_is_public((const uint8_t *)&known->sin6_addr, 16);
+  }
+  if (!is_public) {
+    *(int *)context = 1;
+    return CURL_SOCKET_BAD;
+  }
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 static int kind(CURLcode code) {
@@ -55,7 +105,7 @@ static int kind(CURLcode code) {
 }
 
 static CURLcode set_up(CURL *easy, const purser_curl_request *request, struct curl_slist *fields,
-                       char *text) {
+                       char *text, int *is_forbidden) {
   CURLcode code = CURLE_OK;
 #define SET(option, value) \
   if (code == CURLE_OK) code = curl_easy_setopt(easy, option, value)
@@ -77,6 +127,12 @@ static CURLcode set_up(CURL *easy, const purser_curl_request *request, struct cu
   SET(CURLOPT_NOPROGRESS, 0L);
   SET(CURLOPT_XFERINFOFUNCTION, on_progress);
   SET(CURLOPT_XFERINFODATA, (void *)request);
+  if (request->public_only) {
+    // A connection that is kept was made under the same rule: the client asks it of all or of none.
+    SET(CURLOPT_OPENSOCKETFUNCTION, on_open);
+    SET(CURLOPT_OPENSOCKETDATA, is_forbidden);
+    SET(CURLOPT_PROXY, "");
+  }
   if (request->ca_file) SET(CURLOPT_CAINFO, request->ca_file);
   if (request->ca_pem) {
     struct curl_blob blob = {(void *)(uintptr_t)request->ca_pem, request->ca_pem_length,
@@ -114,12 +170,13 @@ int purser_curl_perform(void *handle, const purser_curl_request *request, long *
   }
   // Keeps open connections and the TLS sessions, forgets everything of the request before.
   curl_easy_reset(easy);
-  CURLcode code = set_up(easy, request, fields, text);
+  int is_forbidden = 0;
+  CURLcode code = set_up(easy, request, fields, text, &is_forbidden);
   int end;
   if (code == CURLE_OK) {
     code = curl_easy_perform(easy);
     if (code == CURLE_OK) curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, status);
-    end = kind(code);
+    end = code != CURLE_OK && is_forbidden ? PURSER_CURL_FORBIDDEN_ADDRESS : kind(code);
   } else {
     end = code == CURLE_URL_MALFORMAT ? PURSER_CURL_REFUSED_URL : PURSER_CURL_CONFIGURATION;
   }
@@ -127,6 +184,7 @@ int purser_curl_perform(void *handle, const purser_curl_request *request, long *
   // The handle must not keep pointers into this call.
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, NULL);
   curl_slist_free_all(fields);
   return end;
 }

@@ -57,6 +57,7 @@ let allFigures: [FigureGroup] = [
   FigureGroup(name: "load", measure: LoadFigures.measure),
   FigureGroup(name: "replay", measure: ReplayFigures.measure),
   FigureGroup(name: "store", measure: StoreFigures.measure),
+  FigureGroup(name: "timers", measure: TimerFigures.measure),
   FigureGroup(name: "memory", isLong: true, measure: MemoryFigures.measure),
 ]
 

@@ -38,7 +38,7 @@ extension APIError {
       "Check the name service, the firewall and the proxy: port 443 of Apple's hosts must be open."
     case .timedOut, .cut, .busy: "Try again; if it stays, look at the network."
     case .tls: "Check the clock, the trusted authorities and whether a proxy opens the connection."
-    case .invalidRequest, .configuration: "Check the base URL and the CA file."
+    case .invalidRequest, .forbiddenAddress, .configuration: "Check the base URL and the CA file."
     case .tooLarge: "The answer is longer than any of Apple's; check the base URL."
     case .cancelled, .closed: "Nothing; the service is stopping."
     case .other: "Look at curl's words."

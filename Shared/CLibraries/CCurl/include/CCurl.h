@@ -25,6 +25,8 @@ typedef struct purser_curl_request {
   const char *ca_file;  // NULL: those of the system
   const uint8_t *ca_pem;
   size_t ca_pem_length;
+  // Not 0: only public addresses are connected to, and no proxy of the environment is used.
+  int public_only;
   void *context;
   // One line of the head, or a piece of the body; 0 gives up.
   int (*head)(void *context, const char *line, size_t length);
@@ -32,6 +34,10 @@ typedef struct purser_curl_request {
   // Asked about once a second and at each step; not 0 gives up.
   int (*given_up)(void *context);
 } purser_curl_request;
+
+// Whether the network bytes of an address (4 or 16) are those of a host that all the world can reach;
+// 0 for this machine, private networks, and what stands for one of these.
+int purser_curl_is_public(const uint8_t *address, size_t length);
 
 // What kind of end a transfer came to.
 enum purser_curl_end {
@@ -44,6 +50,7 @@ enum purser_curl_end {
   PURSER_CURL_CUT,
   PURSER_CURL_GIVEN_UP,
   PURSER_CURL_CONFIGURATION,
+  PURSER_CURL_FORBIDDEN_ADDRESS,
   PURSER_CURL_OTHER
 };
 

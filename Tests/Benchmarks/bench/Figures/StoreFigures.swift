@@ -58,7 +58,7 @@ enum StoreFigures {
     ]
   }
 
-  private static func read(_ seed: inout UInt64, _ customers: Int, _ key: String) -> [UInt8] {
+  static func read(_ seed: inout UInt64, _ customers: Int, _ key: String) -> [UInt8] {
     seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     let number = Int(seed >> 33) % customers
     return Request.get("/v1/customers/customer-\(number)/entitlements", key: key)
@@ -104,7 +104,14 @@ enum StoreFigures {
     return (all.percentile(0.5), all.percentile(0.99), Double(all.count) / seconds)
   }
 
-  private static func fill(_ path: String, _ customers: Int) throws {
+  /// Makes customers with a right each.
+  ///
+  /// - Parameters:
+  ///   - expiresAt: When all the rights expire; nil for in a month.
+  ///   - dueAt: When all are looked at; nil for in a month, a millisecond after each other.
+  static func fill(
+    _ path: String, _ customers: Int, expiresAt: Int64? = nil, dueAt: Int64? = nil
+  ) throws {
     let now = SystemClock().now()
     var right = Entitlement(name: "pro", environment: "Sandbox", isActive: true)
     right.productId = "pro.monthly"
@@ -114,11 +121,12 @@ enum StoreFigures {
       transactionId: "2000000000000000")
     right.purchasedAt = now
     right.startedAt = now
-    right.expiresAt = now + 30 * 86_400_000
+    right.expiresAt = expiresAt ?? now + 30 * 86_400_000
     right.willRenew = true
     right.periodType = "normal"
     right.ownershipType = "PURCHASED"
-    let state = ReplayFigures.state(0, now)
+    var state = ReplayFigures.state(0, now)
+    if let expiresAt { state.transactions[0].expiresDate = expiresAt }
     let store = try Connection(path: path, mode: .readWrite)
     let numbers = """
       WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < \(customers))
@@ -127,8 +135,8 @@ enum StoreFigures {
     try store.run(
       """
       INSERT INTO customers (customer, version, updated_at, evaluated_at, due_at)
-      \(numbers) SELECT 'customer-' || i, 1, ?1, ?1, ?2 + i FROM n
-      """, now, now + 30 * 86_400_000)
+      \(numbers) SELECT 'customer-' || i, 1, ?1, ?1, ?2 + i * ?3 FROM n
+      """, now, dueAt ?? now + 30 * 86_400_000, dueAt == nil ? 1 : 0)
     try store.run(
       """
       INSERT INTO entitlements (customer, environment, name, is_active, body)

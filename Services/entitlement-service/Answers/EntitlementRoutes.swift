@@ -1,0 +1,146 @@
+import Events
+import HTTPServer
+import Pipeline
+import SQLite
+import ServiceRuntime
+
+/// `/v1/customers/{customer}/entitlements`, `/balances` and `/check`: what a customer owns.
+///
+/// With `If-None-Match` and `Prefer: wait` the answer waits until the customer changes.
+struct EntitlementRoutes: Sendable {
+  let store: Store
+  let waiters: Waiters<String>
+  let longestWait: Duration
+
+  func add(to router: inout Router) {
+    router.on(.get, "/v1/customers/{customer}/entitlements", scope: .entitlementsRead) { request in
+      let environment = try request.environment()
+      return try await answer(request) { reader, customer in
+        ("entitlements", try Self.entitlements(reader, customer, environment))
+      }
+    }
+    router.on(.get, "/v1/customers/{customer}/balances", scope: .entitlementsRead) { request in
+      let environment = try request.environment()
+      return try await answer(request) { reader, customer in
+        ("balances", try Self.balances(reader, customer, environment))
+      }
+    }
+    router.on(.get, "/v1/customers/{customer}/check", scope: .entitlementsRead) { request in
+      let rights = try rights(request)
+      let environment = try request.environment() ?? "Production"
+      return try await answer(request) { reader, customer in
+        ("rights", try Self.check(reader, customer, environment, rights))
+      }
+    }
+  }
+
+  /// A member of the answer: its name, and its value as JSON.
+  private typealias Member = (name: String, value: [UInt8])
+
+  /// What was read of a customer in one moment.
+  private struct Reading: Sendable {
+    let customer: String
+    let version: Int64
+    let tag: String
+    let name: String
+    let value: [UInt8]
+  }
+
+  /// The customer's version and what they own, read from one snapshot; the version is the entity tag.
+  ///
+  /// A customer of whom nothing is known has version 0 and owns nothing: that is an answer, not an
+  /// error. One who was merged into another is answered as the other.
+  private func answer(
+    _ request: Request,
+    _ read: @escaping @Sendable (Reader, String) throws -> (name: String, value: [UInt8])
+  ) async throws -> Response {
+    let asked = try request.customer()
+    var reading = try await self.reading(asked, read)
+    if request.ifNoneMatch(reading.tag),
+      let wait = request.preferredWait(atMost: longestWait)
+    {
+      let ticket = waiters.enter(reading.customer, group: request.principal?.name ?? "")
+      defer { waiters.leave(ticket) }
+      // It may have changed before the place in the line was taken.
+      reading = try await self.reading(asked, read)
+      if request.ifNoneMatch(reading.tag) {
+        _ = await waiters.wait(ticket, atMost: wait)
+        reading = try await self.reading(asked, read)
+      }
+    }
+    var body = Array("{\"customer\":".utf8) + (try EventJSON.encode(reading.customer))
+    body += Array(",\"version\":\(reading.version),\"\(reading.name)\":".utf8) + reading.value
+    body.append(UInt8(ascii: "}"))
+    return Response.json(bytes: body).tagged(reading.tag, for: request)
+  }
+
+  private func reading(
+    _ asked: String, _ read: @escaping @Sendable (Reader, String) throws -> (String, [UInt8])
+  ) async throws -> Reading {
+    try await store.readers.read { reader in
+      let row = try CustomerRow.load(reader, asked)
+      let isAlias = !Customer.isSame(row.customer, asked)
+      let (name, value) = try read(reader, row.customer)
+      return Reading(
+        customer: row.customer, version: row.version,
+        // Versions of two customers may be equal by chance.
+        tag: isAlias ? "\(row.version)-merged" : "\(row.version)", name: name, value: value)
+    }
+  }
+
+  /// The elements are stored as the JSON that they are answered as.
+  private static func list(_ elements: [[UInt8]]) -> [UInt8] {
+    [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
+  }
+
+  static func entitlements(_ reader: Reader, _ customer: String, _ environment: String?) throws
+    -> [UInt8]
+  {
+    list(
+      try reader.query(
+        """
+        SELECT body FROM entitlements WHERE customer = ?1 AND (?2 IS NULL OR environment = ?2)
+        ORDER BY environment, name
+        """, customer, environment
+      ) { $0.blob(0) })
+  }
+
+  static func balances(_ reader: Reader, _ customer: String, _ environment: String?) throws
+    -> [UInt8]
+  {
+    list(
+      try reader.query(
+        """
+        SELECT unit, environment, amount FROM balances
+        WHERE customer = ?1 AND (?2 IS NULL OR environment = ?2) ORDER BY environment, unit
+        """, customer, environment
+      ) { row in
+        try EventJSON.encode(
+          Balance(unit: row.text(0), environment: row.text(1), amount: row.int(2)))
+      })
+  }
+
+  /// Yes or no for each of some rights.
+  private static func check(
+    _ reader: Reader, _ customer: String, _ environment: String, _ rights: [String]
+  ) throws -> [UInt8] {
+    let active = Set(
+      try reader.query(
+        "SELECT name FROM entitlements WHERE customer = ? AND environment = ? AND is_active = 1",
+        customer, environment
+      ) { $0.text(0) })
+    return try EventJSON.encode(
+      Dictionary(rights.map { ($0, active.contains($0)) }, uniquingKeysWith: { $1 }))
+  }
+
+  private func rights(_ request: Request) throws(Problem) -> [String] {
+    let rights = request.query.all("right").flatMap { $0.split(separator: ",").map(String.init) }
+    guard (1...100).contains(rights.count), rights.allSatisfy({ (1...64).contains($0.utf8.count) })
+    else {
+      throw Problem(
+        status: 400, type: "invalid-rights", title: "Invalid rights",
+        detail: "Name 1 to 100 rights: right=pro&right=extra, or right=pro,extra.")
+    }
+    return rights
+  }
+}

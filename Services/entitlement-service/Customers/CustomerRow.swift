@@ -1,0 +1,66 @@
+import Events
+import Pipeline
+import SQLite
+
+/// What is kept of a customer as a whole.
+struct CustomerRow: Sendable {
+  let customer: String
+  /// The version of the newest event; 0 before the first.
+  var version: Int64 = 0
+  /// For which time the customer was computed last; nil when never.
+  var evaluatedAt: Int64?
+  /// When that result changes by itself.
+  var dueAt: Int64?
+  /// The customer who has everything since a merge.
+  var mergedInto: String?
+  /// When the customer was erased.
+  var erasedAt: Int64?
+
+  private static let columns =
+    "SELECT version, evaluated_at, due_at, merged_into, erased_at FROM customers WHERE customer = ?"
+
+  private init(_ customer: String) { self.customer = customer }
+
+  private init(_ customer: String, _ row: borrowing Row) {
+    self.customer = customer
+    version = row.int(0)
+    evaluatedAt = row.int(1)
+    dueAt = row.optionalInt(2)
+    mergedInto = row.optionalText(3)
+    erasedAt = row.optionalInt(4)
+  }
+
+  /// The row of exactly this customer; an empty one for a customer of whom nothing is known.
+  static func exactly(_ transaction: Transaction, _ customer: String) throws -> CustomerRow {
+    try transaction.first(columns, customer) { CustomerRow(customer, $0) } ?? CustomerRow(customer)
+  }
+
+  /// The row of the customer, or of the one who has everything since a merge.
+  static func load(_ transaction: Transaction, _ customer: String) throws -> CustomerRow {
+    let row = try exactly(transaction, customer)
+    return try row.mergedInto.map { try exactly(transaction, $0) } ?? row
+  }
+
+  /// The same for a read.
+  static func exactly(_ reader: Reader, _ customer: String) throws -> CustomerRow {
+    try reader.first(columns, customer) { CustomerRow(customer, $0) } ?? CustomerRow(customer)
+  }
+
+  /// The same for a read.
+  static func load(_ reader: Reader, _ customer: String) throws -> CustomerRow {
+    let row = try exactly(reader, customer)
+    return try row.mergedInto.map { try exactly(reader, $0) } ?? row
+  }
+
+  /// Writes version, times and the next time that is due.
+  func save(_ change: Change, version: Int64, evaluatedAt: Int64, dueAt: Int64?) throws {
+    try change.transaction.run(
+      """
+      INSERT INTO customers (customer, version, updated_at, evaluated_at, due_at)
+      VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (customer) DO UPDATE SET version = excluded.version,
+        updated_at = excluded.updated_at, evaluated_at = excluded.evaluated_at,
+        due_at = excluded.due_at
+      """, customer, version, change.now, evaluatedAt, dueAt)
+  }
+}
