@@ -17,8 +17,8 @@ enum FactWriter {
       verified.transaction?.payload.originalTransactionId
       ?? verified.renewalInfo?.payload.originalTransactionId
     return AppStoreFact(
-      source: .notification, signed: signed, hash: SHA256.hex(signed), bundleId: bundleId,
-      environment: environment,
+      source: .notification, signed: signed, hash: Hex.encode(verified.notification.textHash),
+      bundleId: bundleId, environment: environment,
       lineage: original.map {
         LineageID(bundleId: bundleId, environment: environment, originalTransactionId: $0)
           .description

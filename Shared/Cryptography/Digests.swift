@@ -10,11 +10,9 @@ public enum SHA256 {
   public static func hash(_ text: String) -> [UInt8] { unsafe hash(text.utf8.span.bytes) }
   /// The digest, 32 bytes; copies the bytes first.
   public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] { hash(Array(bytes)) }
-  /// The digests of the first `prefix` bytes and of all, in one pass.
-  public static func hashes(
-    of bytes: RawSpan, prefix: Int
-  ) -> (prefix: [UInt8], whole: [UInt8]) {
-    Digest.sha256.hashes(of: bytes, prefix: prefix)
+  /// The digests of everything before each of the places, in one pass; the places must ascend.
+  public static func hashes(of bytes: RawSpan, before places: [Int]) -> [[UInt8]] {
+    Digest.sha256.hashes(of: bytes, before: places)
   }
   /// The digest as 64 lower-case hexadecimal characters.
   public static func hex(_ bytes: [UInt8]) -> String { Hex.encode(hash(bytes)) }
@@ -72,9 +70,8 @@ struct Digest: @unchecked Sendable {
     }
   }
 
-  func hashes(of bytes: RawSpan, prefix: Int) -> (prefix: [UInt8], whole: [UInt8]) {
-    var first = [UInt8](repeating: 0, count: size)
-    var whole = first
+  func hashes(of bytes: RawSpan, before places: [Int]) -> [[UInt8]] {
+    var digests = [[UInt8]](repeating: [UInt8](repeating: 0, count: size), count: places.count)
     let hashed = unsafe bytes.withUnsafeBytes { input in
       guard let context = unsafe EVP_MD_CTX_new(), let branch = unsafe EVP_MD_CTX_new() else {
         return false
@@ -83,15 +80,19 @@ struct Digest: @unchecked Sendable {
         unsafe EVP_MD_CTX_free(context)
         unsafe EVP_MD_CTX_free(branch)
       }
-      let rest = unsafe UnsafeRawBufferPointer(rebasing: input[prefix...])
-      return unsafe EVP_DigestInit_ex(context, handle, nil) == 1
-        && EVP_DigestUpdate(context, input.baseAddress, prefix) == 1
-        && EVP_MD_CTX_copy_ex(branch, context) == 1
-        && EVP_DigestFinal_ex(branch, &first, nil) == 1
-        && EVP_DigestUpdate(context, rest.baseAddress, rest.count) == 1
-        && EVP_DigestFinal_ex(context, &whole, nil) == 1
+      guard unsafe EVP_DigestInit_ex(context, handle, nil) == 1 else { return false }
+      var start = 0
+      for (index, place) in places.enumerated() {
+        let part = unsafe UnsafeRawBufferPointer(rebasing: input[start..<place])
+        guard unsafe EVP_DigestUpdate(context, part.baseAddress, part.count) == 1,
+          unsafe EVP_MD_CTX_copy_ex(branch, context) == 1,
+          unsafe EVP_DigestFinal_ex(branch, &digests[index], nil) == 1
+        else { return false }
+        start = place
+      }
+      return true
     }
     precondition(hashed, "OpenSSL could not hash: \(ErrorQueue.takeReason())")
-    return (first, whole)
+    return digests
   }
 }

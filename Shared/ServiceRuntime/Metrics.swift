@@ -114,9 +114,11 @@ public final class Metrics: Sendable {
     _ name: String, _ kind: String, _ help: String, _ labels: [String: String],
     replaces: Bool = false, _ make: () -> Instrument
   ) -> Instrument {
-    families.withLock { families in
+    var key = MetricsText.labels(labels)
+    return families.withLock { families in
+      // Asked for with every request: what is there is given without a copy of the family.
+      if !replaces, let known = families[name]?.series[key] { return known }
       var family = families[name] ?? Family(kind: kind, help: help)
-      var key = MetricsText.labels(labels)
       if family.series[key] == nil && family.series.count >= Self.seriesLimit {
         key = MetricsText.labels(["overflow": "true"])
       }

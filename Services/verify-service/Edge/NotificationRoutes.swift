@@ -7,6 +7,9 @@ import JSON
 /// Open to everyone: only signatures are trusted. 200 says that the broker has the record, 5xx asks
 /// Apple to come again, 4xx is for what can never be valid.
 enum NotificationRoutes {
+  /// The same for all, so it is written once.
+  private static let recorded = Response.json(["status": "recorded"])
+
   static func add(to router: inout Router, _ edge: Edge) {
     router.on(.post, "/v1/notifications", scope: nil) { request in
       try await receive(request, nil, edge)
@@ -30,7 +33,7 @@ enum NotificationRoutes {
     }
     switch await edge.receive(signedPayload, bundleId: bundleId, request.traceparent) {
     case .recorded:
-      return .json(["status": "recorded"])
+      return recorded
     case .forged(let reason, let detail):
       throw Problem(
         status: 400, type: "notification-rejected", title: "Not a genuine notification",

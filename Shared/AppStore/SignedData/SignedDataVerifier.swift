@@ -58,6 +58,7 @@ public struct SignedDataVerifier: Sendable {
   /// What stands after the signature was checked; the payload's members are found, not yet read.
   struct Signed {
     let raw: [UInt8]
+    let textHash: [UInt8]
     let fields: PayloadFields
     let signer: Signer
     let certificates: [Certificate]
@@ -67,12 +68,13 @@ public struct SignedDataVerifier: Sendable {
   func checkSignature(_ jws: String) throws(Rejection) -> Signed {
     let text = jws.utf8.span
     let parts = try CompactJWS(text)
-    let signed = text.extracting(0..<parts.signedLength)
-    // One pass over the text gives the header's hash, to look it up, and the message's.
-    let digests = unsafe SHA256.hashes(of: signed.bytes, prefix: parts.headerLength)
+    // One pass over the text gives the header's hash, to look it up, the message's, and the text's
+    // own, by which it is known as a fact.
+    let digests = unsafe SHA256.hashes(
+      of: text.bytes, before: [parts.headerLength, parts.signedLength, text.count])
     let signatory = try signatory(
-      text.extracting(0..<parts.headerLength), cacheKey: digests.prefix)
-    guard signatory.key.verifyES256(signature: parts.signature, digest: digests.whole) else {
+      text.extracting(0..<parts.headerLength), cacheKey: digests[0])
+    guard signatory.key.verifyES256(signature: parts.signature, digest: digests[1]) else {
       throw Rejection(.badSignature, "the signature is not by the key of the leaf certificate")
     }
     signatory.remember()
@@ -84,7 +86,7 @@ public struct SignedDataVerifier: Sendable {
     }
     try signatory.check(at: try EffectiveDate.read(payload) ?? clock())
     return Signed(
-      raw: parts.payload, fields: payload, signer: signatory.signer,
+      raw: parts.payload, textHash: digests[2], fields: payload, signer: signatory.signer,
       certificates: signatory.chain.certificates)
   }
 

@@ -6,6 +6,8 @@ public struct Verified<Value: Sendable>: Sendable {
   public let payload: Value
   /// The payload's JSON as signed, with fields that are not known here.
   public let raw: [UInt8]
+  /// SHA-256 of the whole JWS, 32 bytes.
+  public let textHash: [UInt8]
   /// The configured app that it is for; nil if the object names none and several would do.
   public let app: AppIdentity?
   /// The environment that was accepted.

@@ -64,7 +64,8 @@ extension SignedDataVerifier {
       throw .genuine(.wrongEnvironment, "the payload names no environment")
     }
     return Verified(
-      payload: payload, raw: signed.raw, app: app, environment: environment, signer: signed.signer,
+      payload: payload, raw: signed.raw, textHash: signed.textHash, app: app,
+      environment: environment, signer: signed.signer,
       certificates: signed.certificates)
   }
 }

@@ -25,7 +25,7 @@ struct BenchMain {
   private static func run(_ options: Options) -> Bool {
     var report = Report(isJSON: options.isJSON)
     var hasFailed = false
-    for figure in allFigures where options.names.isEmpty || options.names.contains(figure.name) {
+    for figure in allFigures where options.wants(figure) {
       do {
         let bench = try Bench(figure.name, options)
         defer { bench.end() }
@@ -43,6 +43,8 @@ struct BenchMain {
 /// A group of figures that are measured together.
 struct FigureGroup: Sendable {
   let name: String
+  /// Takes so long that it is measured only when it is asked for by its name.
+  var isLong = false
   let measure: @Sendable (Bench) throws -> [Figure]
 }
 
@@ -56,6 +58,7 @@ let allFigures: [FigureGroup] = [
   FigureGroup(name: "replay", measure: ReplayFigures.measure),
   FigureGroup(name: "store", measure: StoreFigures.measure),
   FigureGroup(name: "timers", measure: TimerFigures.measure),
+  FigureGroup(name: "memory", isLong: true, measure: MemoryFigures.measure),
 ]
 
 /// What the command line asks for.
@@ -71,6 +74,11 @@ struct Options: Sendable {
   var keepsFolder = false
   /// Set in the child that is the empty server.
   var servePort: Int?
+
+  /// Whether a group is asked for; without names, all that do not take long.
+  func wants(_ group: FigureGroup) -> Bool {
+    names.isEmpty ? !group.isLong : names.contains(group.name)
+  }
 
   init(_ words: [String]) throws {
     var rest = words[...]

@@ -16,17 +16,18 @@ struct Fuzz {
     }
     // libFuzzer keeps the arguments, so they live as long as the process.
     let kept = [arguments[0]] + arguments.dropFirst(2)
-    let pointers = unsafe UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
+    let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
       capacity: kept.count + 1)
     for (index, argument) in kept.enumerated() { unsafe pointers[index] = strdup(argument) }
     unsafe pointers[kept.count] = nil
     var count = Int32(kept.count)
     var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe pointers
     switch reader {
-    case .jws: run(&count, &list) { data, size in unsafe Readers.jws(bytes(data, size)) }
-    case .receipt: run(&count, &list) { data, size in unsafe Readers.receipt(bytes(data, size)) }
-    case .json: run(&count, &list) { data, size in unsafe Readers.json(bytes(data, size)) }
-    case .ocsp: run(&count, &list) { data, size in unsafe Readers.ocsp(bytes(data, size)) }
+    case .jws: unsafe run(&count, &list) { data, size in unsafe Readers.jws(bytes(data, size)) }
+    case .receipt:
+      unsafe run(&count, &list) { data, size in unsafe Readers.receipt(bytes(data, size)) }
+    case .json: unsafe run(&count, &list) { data, size in unsafe Readers.json(bytes(data, size)) }
+    case .ocsp: unsafe run(&count, &list) { data, size in unsafe Readers.ocsp(bytes(data, size)) }
     }
   }
 
