@@ -99,7 +99,7 @@ public actor Purser {
     case .cancelled: return .cancelled(await move(order, "cancel"))
     case .pending: return .pending(await move(order, "pending"))
     case .purchased(let transaction):
-      switch await settle(transaction) {
+      switch await settle(transaction, isNew: true) {
       case .recorded: return .completed(await self.order(order))
       case .belongsToAnother, .later, .refused: return .submitted(await self.order(order))
       }
@@ -108,13 +108,21 @@ public actor Purser {
 
   /// Brings a transaction to the server and finishes it when the server says so; safe to repeat.
   public func settle(_ transaction: StoreTransaction) async -> Settlement {
+    await settle(transaction, isNew: false)
+  }
+
+  /// - Parameter isNew: Whether it was bought just now: then its right is awaited even when Apple's
+  ///   notification told the server of it before the proof did.
+  private func settle(_ transaction: StoreTransaction, isNew: Bool) async -> Settlement {
     if let running = settling[transaction.id] { return await running.value.settlement }
     let before = version
     let task = Task { await prove(transaction) }
     settling[transaction.id] = task
     let proved = await task.value
     settling[transaction.id] = nil
-    if proved.isNews { await awaitRights(after: before) }
+    if proved.isNews || isNew && proved.settlement == .recorded {
+      await awaitRights(after: before)
+    }
     return proved.settlement
   }
 
