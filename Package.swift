@@ -112,8 +112,8 @@ let package = Package(
     service(
       "verify-service",
       [
-        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON",
-        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
+        "JSON", "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
       "entitlement-service",
@@ -127,8 +127,8 @@ let package = Package(
     service(
       "purser",
       [
-        "Access", "Catalog", "Cryptography", "Events", "HTTPClient", "HTTPServer", "Kafka",
-        "Pipeline", "Processes", "ServiceRuntime",
+        "Access", "AppStore", "Catalog", "Cryptography", "Events", "HTTPClient", "HTTPServer",
+        "Kafka", "Pipeline", "Processes", "SQLite", "ServiceRuntime",
       ]),
 
     // Tests: a target per module, then the whole way with real processes.

@@ -18,6 +18,10 @@ struct Settings: Sendable {
   let keyFile: String?
   /// What processes that are started see of the environment.
   let passedOn: [String: String]
+  /// What `purser doctor` looks at beside the broker.
+  let doctor: DoctorSettings
+  /// The key for `purser import`.
+  let adminKey: Secret?
 
   /// Whether the person named a broker.
   var hasBroker: Bool { kafka["BOOTSTRAP_SERVERS"]?.isEmpty == false }
@@ -31,7 +35,7 @@ struct Settings: Sendable {
 
   init(_ environment: [String: String]) throws(SettingsError) {
     var reader = SettingsReader(environment)
-    self.init(&reader, passedOn: environment.filter { Self.isPassedOn($0.key) })
+    self.init(&reader, environment)
     if !Self.isTopicName(topicPrefix) { reader.fault("PURSER_TOPIC_PREFIX", Self.topicNameRule) }
     if hasBroker {
       do {
@@ -43,7 +47,7 @@ struct Settings: Sendable {
     try reader.finish()
   }
 
-  private init(_ reader: inout SettingsReader, passedOn: [String: String]) {
+  private init(_ reader: inout SettingsReader, _ environment: [String: String]) {
     kafka = reader.prefixed(
       "KAFKA_", "properties of librdkafka, such as KAFKA_BOOTSTRAP_SERVERS=host:port")
     topicPrefix = reader.text(
@@ -57,7 +61,10 @@ struct Settings: Sendable {
     refusesColor = reader.optionalText("NO_COLOR", "any text: no color") != nil
     temporaryFolder = reader.text(
       "TMPDIR", default: "/tmp", "where 'purser demo' makes its folder")
-    self.passedOn = passedOn
+    doctor = DoctorSettings(&reader, environment)
+    adminKey = reader.secret(
+      "PURSER_ADMIN_KEY", "the key of scope admin for 'purser import', also from …_FILE")
+    self.passedOn = environment.filter { Self.isPassedOn($0.key) }
   }
 
   /// How to reach the broker that the person named.
@@ -81,7 +88,7 @@ struct Settings: Sendable {
   /// The settings for `--help`.
   static var helpText: String {
     var reader = SettingsReader([:])
-    _ = Settings(&reader, passedOn: [:])
+    _ = Settings(&reader, [:])
     return reader.helpText
   }
 
@@ -90,5 +97,37 @@ struct Settings: Sendable {
   private static func isPassedOn(_ name: String) -> Bool {
     ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "ASAN_OPTIONS", "LLVM_PROFILE_FILE"].contains(name)
       || name.hasPrefix("LC_")
+  }
+}
+
+/// What `purser doctor` takes from the environment: the services' own settings.
+struct DoctorSettings: Sendable {
+  /// The file of apps.
+  let config: String
+  /// Stores that were named.
+  let stores: [StoreCheck.Store]
+  let productionURL: String
+  let sandboxURL: String
+  /// The value of a variable, for keys that stand in one.
+  let variable: @Sendable (String) -> String?
+
+  init(_ reader: inout SettingsReader, _ environment: [String: String]) {
+    config = reader.text("PURSER_CONFIG", default: "purser.json", "the file of apps, for 'doctor'")
+    var stores: [StoreCheck.Store] = []
+    for (service, name) in [
+      ("order-service", "ORDER_STORE"), ("verify-service", "VERIFY_STORE"),
+      ("entitlement-service", "ENTITLEMENT_STORE"),
+    ] {
+      let path = reader.optionalText(name, "the store of \(service), for 'doctor'")
+      if let path { stores.append(StoreCheck.Store(service: service, path: path)) }
+    }
+    self.stores = stores
+    productionURL = reader.text(
+      "VERIFY_API_PRODUCTION_URL", default: "https://api.storekit.apple.com",
+      "Apple's API for Production, for 'doctor'")
+    sandboxURL = reader.text(
+      "VERIFY_API_SANDBOX_URL", default: "https://api.storekit-sandbox.apple.com",
+      "Apple's API for the sandbox, for 'doctor'")
+    variable = { environment[$0] }
   }
 }

@@ -35,6 +35,7 @@ struct Settings: Sendable {
   /// The shared secret for `verifyReceipt` of each app that has one, by bundle id.
   let sharedSecrets: [String: SharedSecret]
   let apple: AppleAddresses
+  let appleTimes: AppleTimes
   let linkWait: Duration
 
   init(_ reader: inout SettingsReader, options: [String: String]) {
@@ -52,6 +53,7 @@ struct Settings: Sendable {
         "VERIFY_LINK_WAIT_MS", default: 3000, in: 0...60_000,
         "how long a fact waits for its token to become known, in milliseconds"))
     apple = AppleAddresses(&reader)
+    appleTimes = AppleTimes(&reader)
 
     var roots: [Certificate] = []
     var keys: [String: APIKey] = [:]

@@ -29,9 +29,11 @@ enum VerifyService {
         path: settings.pipeline.storePath, migrations: LineageStore.migrations,
         source: "/purser/verify-service", topics: settings.pipeline.topics,
         clock: settings.pipeline.clock, log: log, metrics: metrics)
+      let askers = try AppleParts(
+        settings, clients: apple, verifier: verifiers.intake, metrics: metrics)
       let ledger = Ledger(
         policies: settings.apps.policies, linkWait: settings.linkWait.wholeMilliseconds,
-        metrics: metrics)
+        traces: askers.traces, metrics: metrics)
       let judge = ProofJudge(
         verifier: verifiers.intake, receipts: verifiers.receipts, apps: settings.apps,
         revocation: revocation, appsWithKey: Set(apple.lookups.keys)
@@ -46,17 +48,19 @@ enum VerifyService {
       let worker = IntakeWorker(store: store, log: log, metrics: metrics) { row in
         await ask.ask(row)
       }
+      let inputs: [Topic: any RecordHandler] = [
+        .proofs: ProveProof(judge: judge, worker: worker, metrics: metrics),
+        .appstore: RecordFact(ledger: ledger, metrics: metrics),
+        .customers: KnowCustomers(ledger: ledger),
+      ]
       let parts = try PipelineParts(
         service: "verify-service", settings: settings.pipeline, store: store,
-        inputs: [
-          .proofs: ProveProof(judge: judge, worker: worker, metrics: metrics),
-          .appstore: RecordFact(ledger: ledger, metrics: metrics),
-          .customers: KnowCustomers(ledger: ledger),
-        ],
+        inputs: inputs.merging(askers.inputs) { $1 },
         outputs: [.appstore, .transactions], jobs: [StopWaiting(ledger: ledger)],
         log: log, metrics: metrics)
-      services += parts.services + [worker]
+      services += parts.services + [worker] + askers.services(store, log: log)
       AuditRoutes(store).add(to: &router)
+      askers.addRoutes(to: &router, store)
       checks += [
         ReadinessCheck("broker") { parts.processor.isConnected },
         ReadinessCheck("caught up") { parts.processor.isCaughtUp },

@@ -72,6 +72,18 @@ import Testing
     verify-service      POST /v1/notifications                      everyone
     verify-service      POST /v1/notifications/{bundleId}           everyone
     verify-service      GET /v1/audit                               admin
+    verify-service      POST /v1/admin/transactions/{id}/refresh    admin
+    verify-service      PUT /v1/admin/transactions/{id}/app-account-token admin
+    verify-service      GET /v1/admin/apple-orders/{orderId}        admin
+    verify-service      POST /v1/admin/subscriptions/{id}/extend    admin
+    verify-service      POST /v1/admin/extensions                   admin
+    verify-service      GET /v1/admin/extensions/{productId}/{requestIdentifier} admin
+    verify-service      POST /v1/admin/test-notifications           admin
+    verify-service      GET /v1/admin/test-notifications/{token}    admin
+    verify-service      PUT /v1/admin/imports/{id}                  admin
+    verify-service      POST /v1/admin/imports/{id}/lines           admin
+    verify-service      GET /v1/admin/imports/{id}                  admin
+    verify-service      GET /v1/admin/jobs                          admin
 
     entitlement-service GET /v1/customers/{customer}/entitlements   read tokens
     entitlement-service GET /v1/customers/{customer}/balances       read tokens

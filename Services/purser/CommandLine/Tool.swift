@@ -8,6 +8,7 @@ enum Tool {
     DemoCommand.command, UpCommand.command, TopicsCommand.create, TopicsCommand.check,
     InspectCommand.command, KeysCommand.create, KeysCommand.list, KeysCommand.revoke,
     CatalogCommand.check, CatalogCommand.importing, CatalogCommand.export,
+    DoctorCommand.command, ImportCommand.command,
   ]
 
   /// Done.

@@ -18,6 +18,8 @@ struct StackPlan: Sendable {
   var apiKey = "purser_" + Hex.encode(randomBytes(20))
   /// The app that the simulator sells for.
   var bundleID = "com.example.demo"
+  /// Whether verify-service has a key to the simulator's API, so that its jobs run.
+  var asksApple = true
   /// How long everything together may take to become ready.
   var patience = Duration.seconds(60)
 
@@ -42,11 +44,21 @@ struct StackPlan: Sendable {
       "roots": ["simulator-root.der"],
       "catalog": \(quoted(places.catalog)),
       "apps": [
-        { "bundleId": \(quoted(bundleID)), "environments": { "Sandbox": {} } }
+        { "bundleId": \(quoted(bundleID)), "environments": { "Sandbox": {} }\(access) }
       ]
     }
 
     """
+  }
+
+  /// The key that the simulator gives out, as it stands in an app's entry.
+  private var access: String {
+    guard asksApple else { return "" }
+    return """
+      ,
+          "api": { "keyId": "SIMULATED1", "issuerId": "57246542-96fe-1a63-e053-0824d011072a",
+                   "keyFile": "simulator-key.p8" }
+      """
   }
 
   /// A path as JSON; paths with control characters are refused before.

@@ -21,6 +21,7 @@ extension StackPlan {
         "SIMULATOR_NOTIFICATION_URL": "\(verifyURL)/v1/notifications",
         "SIMULATOR_ROOT_FILE": file("simulator-root.der"),
         "SIMULATOR_CLOCK_FILE": file("clock"),
+        "SIMULATOR_API_KEY_FILE": file("simulator-key.p8"),
         "PURSER_LOG_LEVEL": logLevel,
       ])
   }
@@ -50,6 +51,10 @@ extension StackPlan {
       "PURSER_CLOCK_FILE": file("clock"),
       "PURSER_LOG_LEVEL": logLevel,
     ]
+    if prefix == "VERIFY" {
+      settings["VERIFY_API_SANDBOX_URL"] = simulatorURL
+      settings["VERIFY_RECEIPT_SANDBOX_URL"] = "\(simulatorURL)/verifyReceipt"
+    }
     for (variable, value) in kafkaVariables { settings["KAFKA_\(variable)"] = value }
     return program(name, settings)
   }

@@ -24,6 +24,7 @@ final class AppleClients: Service {
     self.apiClient = apiClient
     self.otherClient = otherClient
     context = APIContext(bases: settings.apple.api, timing: timing, client: apiClient)
+      .counted(log: log, metrics: metrics)
     transport = { (request) async throws(HTTPClientError) in try await otherClient.send(request) }
     var lookups: [String: EnvironmentLookup] = [:]
     for (bundleId, key) in settings.apiKeys {

@@ -9,13 +9,17 @@ import ServiceRuntime
 struct Ledger: Sendable {
   let policies: @Sendable (String, String) -> Policies
   private let linkWait: Int64
+  /// Nil where nobody asks Apple.
+  let traces: AppleTraces?
   private let counters: LedgerCounters
 
   init(
-    policies: @escaping @Sendable (String, String) -> Policies, linkWait: Int64, metrics: Metrics
+    policies: @escaping @Sendable (String, String) -> Policies, linkWait: Int64,
+    traces: AppleTraces? = nil, metrics: Metrics
   ) {
     self.policies = policies
     self.linkWait = linkWait
+    self.traces = traces
     counters = LedgerCounters(metrics)
   }
 
@@ -106,6 +110,7 @@ struct Ledger: Sendable {
     }
     lineage.sharers.removeAll { Customer.isSame($0, owner) }
     lineage.revision += 1
+    try traces?.changed(lineage, isNew: lineage.revision == 1, cause, change)
     if before.owner == nil && Customer.isProvisional(owner) { change.count(counters.provisional) }
     let state = lineage.state(for: owner, .held, cause, at: change.now)
     let encoded = try EventJSON.encode(state)

@@ -21,8 +21,11 @@ struct RecordFact: RecordHandler {
         labels: ["type": type, "subtype": fact.subtype ?? ""]
       ).add()
     }
-    guard let contents = try FactContents.read(fact) else { return nil }
+    guard let contents = try FactContents.read(fact) else {
+      return { [ledger] change in try ledger.traces?.saw(fact, change) }
+    }
     return { [ledger] change in
+      try ledger.traces?.saw(fact, change)
       // The same proof read again changes nothing and has its outcome already.
       if let proof = contents.proof,
         try ProofOutcomes.isDecided(change.transaction, proof.id, part: proof.part)

@@ -11,6 +11,7 @@ import time
 import urllib.request
 
 from appstoreserverlibrary.api_client import (
+    APIError,
     APIException,
     AppStoreServerAPIClient,
     GetTransactionHistoryVersion,
@@ -421,4 +422,9 @@ for fault, code in [
     call("/control/faults", fault | {"count": 1})
     refused(code, f"fault {fault}", lambda: client.get_transaction_info(coins["transactionId"]))
     client.get_transaction_info(coins["transactionId"])
+
+# Every error code that Apple's library knows arrives as itself.
+for known in APIError:
+    call("/control/faults", {"kind": "error", "errorCode": known.value, "count": 1})
+    refused(known.value, known.name, lambda: client.get_transaction_info(coins["transactionId"]))
 print("api_judge: all endpoints hold")

@@ -49,17 +49,19 @@ final class Way: Sendable {
   ///
   /// - Parameters:
   ///   - extra: Settings of a service beyond the usual ones, by its name.
+  ///   - asksApple: Whether verify-service has a key to the simulator's API.
   ///   - services: Which services to start.
   ///   - makeBroker: What they take for Kafka; blocks.
   static func start(
     extra: @escaping @Sendable (StackPlan) -> [String: [String: String]] = { _ in [:] },
-    services: [String] = services,
+    asksApple: Bool = false, services: [String] = services,
     on makeBroker: @escaping @Sendable () throws -> WayBroker = WayBroker.development
   ) async throws -> Way {
     let way = try await offPool {
       let broker = try makeBroker()
       let folder = try StackFolder.temporary(in: "/tmp")
       var plan = StackPlan(places: try .around(), folder: folder.path, ports: try .free())
+      plan.asksApple = asksApple
       plan.kafka = ["BOOTSTRAP_SERVERS": broker.bootstrapServers]
       try Data(plan.configuration.utf8).write(to: URL(filePath: plan.file("purser.json")))
       try broker.makeTopics(of: plan)

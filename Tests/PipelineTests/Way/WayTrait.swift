@@ -7,13 +7,15 @@ import Testing
 struct WayTrait: SuiteTrait, TestScoping {
   /// Settings of a service beyond the usual ones, by its name.
   var extra: @Sendable (StackPlan) -> [String: [String: String]] = { _ in [:] }
+  /// Whether verify-service has a key to the simulator's API.
+  var asksApple = false
   /// Whether the suite leaves everything whole, so that the laws must hold at its end.
   var keepsLaws = true
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let way = try await Way.start(extra: extra)
+    let way = try await Way.start(extra: extra, asksApple: asksApple)
     var failure: (any Error)?
     do {
       try await Way.$current.withValue(way) { try await function() }
@@ -29,6 +31,18 @@ struct WayTrait: SuiteTrait, TestScoping {
 extension Trait where Self == WayTrait {
   /// A stack of the suite's own.
   static var ownWay: WayTrait { WayTrait() }
+
+  /// A stack whose jobs ask the simulator, often.
+  static var wayWithApple: WayTrait {
+    WayTrait(
+      extra: { _ in
+        [
+          "verify-service": [
+            "VERIFY_BACK_FILL_INTERVAL": "1", "VERIFY_RECONCILE_AFTER": "1",
+          ]
+        ]
+      }, asksApple: true)
+  }
 
   /// A stack whose services can be made to fail.
   static var wayWithFaults: WayTrait {
