@@ -106,7 +106,8 @@ let package = Package(
     service(
       "order-service",
       [
-        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka", "Pipeline",
+        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka",
+        "Pipeline",
         "SQLite", "ServiceRuntime",
       ]),
     service(

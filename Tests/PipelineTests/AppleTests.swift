@@ -100,6 +100,10 @@ extension WholeWay {
       _ = try await eventually("the themes are there") {
         try await way.owned("refunded").active("themes")
       }
+      // The history of a new customer is asked for too, and would tell of the refund as well.
+      _ = try await eventually("the customer's history is imported") {
+        try await jobs().importsWaiting == 0 ? true : nil
+      }
       let id = try #require(bought.transactionId)
       try await way.apple("transactions/\(id)/refund", notify: false)
       try await way.advance(to: try await way.now() + 8 * Self.day)
