@@ -90,35 +90,68 @@ struct AppleCheck: Sendable {
   ) async -> Finding {
     let area = "notifications"
     let token: String
-    do {
-      token = try await api.answer(to: .testNotification()).testNotificationToken
-    } catch {
-      return .fault(area, subject, "\(error)", error.advice)
+    switch await begun(api) {
+    case .success(let answer): token = answer.testNotificationToken
+    case .failure(let error): return .fault(area, subject, "\(error)", error.advice)
     }
-    let deadline = Deadline.after(Self.patience)
-    var answer = TestNotificationStatusAnswer()
-    while answer.sendAttempts.isEmpty {
-      guard !deadline.hasPassed else {
-        return .warning(
-          area, subject, "Apple has not tried the test notification within \(Self.patience)",
-          "ask again later: purser doctor")
-      }
-      switch await status(token, api) {
-      case .success(let status): answer = status
-      case .failure(let error) where error.code == .testNotificationNotFound: break
-      case .failure(let error): return .fault(area, subject, "\(error)", error.advice)
-      }
-      if answer.sendAttempts.isEmpty { try? await Task.sleep(for: .milliseconds(500)) }
+    switch await outcome(token, api, area, subject) {
+    case .delivered(let payload): return identity(of: payload, app, api.environment, subject)
+    case .fault(let finding): return finding
+    case .notYet:
+      return .warning(
+        area, subject, "Apple has not tried the test notification within \(Self.patience)",
+        "ask again later: purser doctor")
     }
-    guard answer.sendAttempts.contains(where: { $0.sendAttemptResult == .success }) else {
-      let result = answer.sendAttempts.last?.sendAttemptResult?.rawValue ?? "no result"
-      return .fault(
-        area, subject, "Apple could not deliver the test notification: \(result)",
-        NotificationAdvice.remedy(result))
-    }
-    return identity(of: answer.signedPayload, app, api.environment, subject)
   }
 
+  private func outcome(
+    _ token: String, _ api: AppStoreServerAPI, _ area: String, _ subject: String
+  ) async -> Attempt {
+    let deadline = Deadline.after(Self.patience)
+    var last = await attempt(token, api, area, subject)
+    while last.isOpen && !deadline.hasPassed {
+      try? await Task.sleep(for: .milliseconds(500))
+      last = await attempt(token, api, area, subject)
+    }
+    return last
+  }
+
+  /// What Apple says of the test notification so far.
+  private enum Attempt {
+    case delivered(String?)
+    case notYet
+    case fault(Finding)
+
+    var isOpen: Bool {
+      if case .notYet = self { true } else { false }
+    }
+  }
+
+  private func attempt(
+    _ token: String, _ api: AppStoreServerAPI, _ area: String, _ subject: String
+  ) async -> Attempt {
+    switch await status(token, api) {
+    case .success(let answer): return standing(of: answer, area, subject)
+    case .failure(let error):
+      return error.code == .testNotificationNotFound
+        ? .notYet : .fault(.fault(area, subject, "\(error)", error.advice))
+    }
+  }
+
+  // Each question in a function of its own: the optimizer of Swift 6.3.1 crashes on a typed throw that
+  // is caught in an async function where other things go on.
+  @inline(never)
+  private func begun(
+    _ api: AppStoreServerAPI
+  ) async -> Result<TestNotificationAnswer, APIError> {
+    do {
+      return .success(try await api.answer(to: .testNotification()))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  @inline(never)
   private func status(
     _ token: String, _ api: AppStoreServerAPI
   ) async -> Result<TestNotificationStatusAnswer, APIError> {
@@ -127,6 +160,20 @@ struct AppleCheck: Sendable {
     } catch {
       return .failure(error)
     }
+  }
+
+  private func standing(
+    of answer: TestNotificationStatusAnswer, _ area: String, _ subject: String
+  ) -> Attempt {
+    guard let last = answer.sendAttempts.last else { return .notYet }
+    guard answer.sendAttempts.contains(where: { $0.sendAttemptResult == .success }) else {
+      let result = last.sendAttemptResult?.rawValue ?? "no result"
+      return .fault(
+        .fault(
+          area, subject, "Apple could not deliver the test notification: \(result)",
+          NotificationAdvice.remedy(result)))
+    }
+    return .delivered(answer.signedPayload)
   }
 
   /// Whether what arrived would be accepted: signature, bundle id, app id, environment.
