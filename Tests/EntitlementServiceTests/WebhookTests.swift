@@ -223,6 +223,31 @@ private final class Receiver: Sendable {
   }
 
   @Test(.timeLimit(.minutes(1)))
+  func `sending again what still waits holds nobody back, and keeps the customer's order`()
+    async throws
+  {
+    let service = try TestService()
+    try await withReceiver(service) { receiver in
+      let added = try await add(service, receiver.url)
+      receiver.answers { _ in 500 }
+      for id in ["1", "2", "3"] { try await service.read(coins(id, "alice")) }
+      try await until { !receiver.all.isEmpty }
+      receiver.answers { _ in 204 }
+      let resent = try await service.request(
+        .post, "/v1/webhooks/\(added.id)/resend", #"{"from": 0}"#)
+      #expect(resent.status == 202)
+      try await until {
+        service.clock.advance(by: 200_000)
+        service.hooks.bell.notify(0)
+        return try await deliveries(service, "delivered") == 3
+      }
+      let taken = receiver.all.map(\.id)
+      let order = taken.reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }
+      #expect(order.count == 3, "the first is tried again before the next comes: \(taken)")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
   func `no address of this machine is posted to unless that is allowed`() async throws {
     let service = try TestService()
     try await withReceiver(service, allowsPrivate: false) { receiver in

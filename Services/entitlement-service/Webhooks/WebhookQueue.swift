@@ -90,8 +90,17 @@ final class WebhookQueue: Sendable {
     }
   }
 
-  /// Lines one delivery up behind those of the same customer.
+  /// Lines one delivery up behind those of the same customer; one that still waits keeps its place, and
+  /// is tried anew at once.
   func insert(_ change: Change, _ endpoint: String, _ id: Int64, _ customer: String) throws {
+    let bell = bell
+    change.transaction.afterCommit(key: "webhooks") { bell.notify(0) }
+    let waiting = try change.transaction.run(
+      """
+      UPDATE webhook_deliveries SET attempts = 0, queued_at = ?3, next_attempt_at = ?3
+      WHERE endpoint = ?1 AND id = ?2 AND state IN ('pending', 'behind')
+      """, endpoint, id, change.now)
+    guard waiting == 0 else { return }
     try change.transaction.run(
       """
       INSERT INTO webhook_deliveries
@@ -105,9 +114,7 @@ final class WebhookQueue: Sendable {
         queued_at = excluded.queued_at, next_attempt_at = excluded.next_attempt_at
       """, endpoint, id, customer, change.now)
     change.count(queued)
-    let bell = bell
     change.transaction.afterCommit { self.count(endpoint, by: 1) }
-    change.transaction.afterCommit(key: "webhooks") { bell.notify(0) }
   }
 
   /// Ends a delivery and lets the customer's next one come.
