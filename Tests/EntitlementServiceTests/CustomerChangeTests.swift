@@ -186,6 +186,26 @@ import Testing
     #expect(try await service.state("guest").rights == ["themes"])
   }
 
+  @Test func `nothing can be given to an erased customer, so that no retry brings it back`()
+    async throws
+  {
+    let service = try await twoCustomers()
+    try await service.erase("guest", at: day(1))
+    let grant = #"{"entitlement": "vip", "reason": "again", "environment": "Sandbox"}"#
+    let coins = #"{"units": {"coins": 1}, "reason": "again", "environment": "Sandbox"}"#
+    let writes: [(Method, String, String)] = [
+      (.post, "grants", grant), (.post, "credits", coins), (.post, "spends", coins),
+      (.put, "refund-settings", #"{"customerConsented": true}"#),
+    ]
+    for (method, path, body) in writes {
+      let answer = try await service.request(
+        method, "/v1/customers/guest/\(path)", body, key: "again-\(path)")
+      #expect(answer.status == 410, "\(path)")
+      #expect(String(decoding: answer.body, as: UTF8.self).contains("customer-erased"))
+    }
+    #expect(try await service.state("guest").rights == [])
+  }
+
   @Test(arguments: [true, false])
   func `an erased customer's coins are not credited again to who claims the purchase`(
     erasedFirst: Bool

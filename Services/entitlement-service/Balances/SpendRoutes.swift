@@ -47,7 +47,7 @@ struct SpendRoutes: Sendable {
       author: try request.author(input.author))
     let (recompute, metrics) = (recompute, metrics)
     let (spend, isNew) = try await store.change { [wanted] change in
-      let row = try CustomerRow.load(change.transaction, asked)
+      let row = try CustomerRow.writable(change.transaction, asked)
       if let known = try Spend.load(change.transaction, wanted.id) {
         guard known.isSame(as: wanted) else { throw Problem.idempotencyKeyReused }
         return (known, false)

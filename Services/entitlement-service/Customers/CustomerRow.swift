@@ -1,4 +1,5 @@
 import Events
+import HTTPServer
 import Pipeline
 import SQLite
 
@@ -39,6 +40,15 @@ struct CustomerRow: Sendable {
   static func load(_ transaction: Transaction, _ customer: String) throws -> CustomerRow {
     let row = try exactly(transaction, customer)
     return try row.mergedInto.map { try exactly(transaction, $0) } ?? row
+  }
+
+  /// The same for a write by a person or a key.
+  ///
+  /// - Throws: `Problem` 410 `customer-erased`: what was erased may not come back.
+  static func writable(_ transaction: Transaction, _ customer: String) throws -> CustomerRow {
+    let row = try load(transaction, customer)
+    guard row.erasedAt == nil else { throw Problem.customerErased }
+    return row
   }
 
   /// The same for a read.

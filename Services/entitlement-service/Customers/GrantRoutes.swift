@@ -69,7 +69,7 @@ struct GrantRoutes: Sendable {
     let id = UUIDs.version5(namespace: EventID.namespace, name: "grant\n\(asked)\n\(key)")
     let recompute = recompute
     let (grant, isNew) = try await store.change { change in
-      let row = try CustomerRow.load(change.transaction, asked)
+      let row = try CustomerRow.writable(change.transaction, asked)
       if let known = try Grants.grant(change.transaction, row.customer, id) {
         guard known.entitlement == input.entitlement, known.environment == environment,
           known.expiresAt == input.expiresAt, known.reason == reason,
@@ -127,6 +127,10 @@ struct GrantRoutes: Sendable {
 }
 
 extension Problem {
+  static let customerErased = Problem(
+    status: 410, type: "customer-erased", title: "The customer was erased",
+    detail: "This id was erased at its owner's wish and stays so; a new account needs a new id.")
+
   static let idempotencyKeyReused = Problem(
     status: 422, type: "idempotency-key-reused", title: "Idempotency-Key used before",
     detail: "This Idempotency-Key was used with another body; use a new key.")

@@ -50,7 +50,7 @@ struct RefundRoutes: Sendable {
       try await store.change { [settings] change in
         var settings = settings
         settings.updatedAt = change.now
-        let row = try CustomerRow.load(change.transaction, asked)
+        let row = try CustomerRow.writable(change.transaction, asked)
         try settings.save(change.transaction, row.customer)
         return settings
       })
