@@ -68,7 +68,9 @@ enum EntitlementService {
       metrics: metrics)
     let watch = FileWatch(
       Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
-    return parts.services + access.services + [sender, watch, server, WaitersService(waiters)]
+    return parts.services + access.services + [
+      sender, watch, server, WaitersService(stopAll: waiters.stopAll),
+    ]
   }
 
   /// The rules, replaced whenever a catalog's file changes; the timer `catalog` then looks at all
@@ -82,21 +84,5 @@ enum EntitlementService {
       }
     }
     return rules
-  }
-}
-
-/// Wakes everyone who waits when the service stops; the last to start, the first to stop.
-final class WaitersService: Service {
-  let name = "waits"
-  private let waiters: Waiters<String>
-  private let ended = Completion<Void>()
-
-  init(_ waiters: Waiters<String>) { self.waiters = waiters }
-
-  func run() async { await ended.value() }
-
-  func stop(by deadline: Deadline) async {
-    waiters.stopAll()
-    ended.complete(with: ())
   }
 }

@@ -62,22 +62,8 @@ enum OrderService {
       metrics: metrics)
     let watch = FileWatch(
       Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
-    return parts.services + access.services + [watch, server, WaitersService(notices)]
-  }
-}
-
-/// Wakes everyone who waits when the service stops; the last to start, the first to stop.
-final class WaitersService: Service {
-  let name = "waits"
-  private let notices: Notices
-  private let ended = Completion<Void>()
-
-  init(_ notices: Notices) { self.notices = notices }
-
-  func run() async { await ended.value() }
-
-  func stop(by deadline: Deadline) async {
-    notices.stopAll()
-    ended.complete(with: ())
+    return parts.services + access.services + [
+      watch, server, WaitersService(stopAll: notices.stopAll),
+    ]
   }
 }

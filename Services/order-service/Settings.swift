@@ -60,13 +60,7 @@ struct Settings: Sendable {
 
   /// Reads a key that signs offers; a fault names the place and nothing of the key.
   private static func key(_ access: APIAccess, _ reader: inout SettingsReader) -> APIKey? {
-    let text: String? =
-      switch access.source {
-      case .file(let path):
-        (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
-      case .variable(let name): environment[name]
-      }
-    guard let text else {
+    guard let text = access.source.text(variable: { environment[$0] }) else {
       reader.fault("PURSER_CONFIG", "names an offerKey in \(access.source) that cannot be read")
       return nil
     }

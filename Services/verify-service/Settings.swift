@@ -82,12 +82,7 @@ struct Settings: Sendable {
 
   /// Reads an In-App Purchase key; a fault names the place and nothing of the key.
   private static func key(_ access: APIAccess, _ reader: inout SettingsReader) -> APIKey? {
-    let text: String?
-    switch access.source {
-    case .file(let path): text = Self.text(of: path)
-    case .variable(let name): text = Self.environment[name]
-    }
-    guard let text else {
+    guard let text = access.source.text(variable: { environment[$0] }) else {
       reader.fault("PURSER_CONFIG", "names an API key in \(access.source) that cannot be read")
       return nil
     }

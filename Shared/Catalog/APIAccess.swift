@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Where the In-App Purchase key of an app stands, and whose it is.
 ///
 /// One key of App Store Connect serves Production and Sandbox. The key itself is read by the service
@@ -15,6 +17,17 @@ public struct APIAccess: Sendable, Equatable {
       switch self {
       case .file(let path): "the file '\(path)'"
       case .variable(let name): "the variable \(name)"
+      }
+    }
+
+    /// The key's text, or nil where there is none that can be read.
+    ///
+    /// - Parameter variable: Gives the value of an environment variable.
+    public func text(variable: (String) -> String?) -> String? {
+      switch self {
+      case .file(let path):
+        (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
+      case .variable(let name): variable(name)
       }
     }
   }

@@ -1,7 +1,6 @@
 /// The members of one JSON object as values, read by name; null counts as absent.
 public struct JSONFields: Sendable {
   private let members: JSONMembers
-  private let path: [String]
 
   /// The object that is the whole text.
   ///
@@ -12,16 +11,15 @@ public struct JSONFields: Sendable {
     } catch {
       throw JSONFieldFault(path: [], kind: .notJSON(error))
     }
-    path = []
   }
 
-  private init(_ bytes: [UInt8], at place: Range<Int>, path: [String]) throws(JSONFieldFault) {
+  /// The object at a place of a text that was read before.
+  private init(_ bytes: [UInt8], at place: Range<Int>) throws(JSONFieldFault) {
     do {
       members = try JSONMembers(bytes, at: place)
     } catch {
-      throw JSONFieldFault(path: path, kind: .wrongType("an object"))
+      throw JSONFieldFault(path: [], kind: .wrongType("an object"))
     }
-    self.path = path
   }
 
   /// Text; throws when it is absent.
@@ -57,11 +55,10 @@ public struct JSONFields: Sendable {
   /// True or false, or nil when it is absent.
   public func optionalBool(_ name: StaticString) throws(JSONFieldFault) -> Bool? {
     guard let place = members.find(name) else { return nil }
-    switch members.bytes[place.lowerBound] {
-    case UInt8(ascii: "t"): return true
-    case UInt8(ascii: "f"): return false
-    default: throw fault(name, .wrongType("true or false"))
+    guard let value = members.bool(at: place) else {
+      throw fault(name, .wrongType("true or false"))
     }
+    return value
   }
 
   /// A list of texts, or nil when it is absent.
@@ -85,7 +82,11 @@ public struct JSONFields: Sendable {
     _ name: StaticString, _ read: (JSONFields) throws(JSONFieldFault) -> Value
   ) throws(JSONFieldFault) -> Value? {
     guard let place = members.find(name) else { return nil }
-    return try read(JSONFields(members.bytes, at: place, path: path + ["\(name)"]))
+    do {
+      return try read(JSONFields(members.bytes, at: place))
+    } catch {
+      throw error.within(["\(name)"])
+    }
   }
 
   /// A list of objects; throws when it is absent.
@@ -96,30 +97,24 @@ public struct JSONFields: Sendable {
     var values: [Value] = []
     values.reserveCapacity(places.count)
     for (index, place) in places.enumerated() {
-      let path = path + ["\(name)", "[\(index)]"]
-      values.append(try read(JSONFields(members.bytes, at: place, path: path)))
+      do {
+        values.append(try read(JSONFields(members.bytes, at: place)))
+      } catch {
+        throw error.within(["\(name)", "[\(index)]"])
+      }
     }
     return values
   }
 
   private func text(at place: Range<Int>, _ name: StaticString) throws(JSONFieldFault) -> String {
-    guard members.bytes[place.lowerBound] == UInt8(ascii: "\"") else {
-      throw fault(name, .wrongType("text"))
-    }
-    let content = members.bytes[(place.lowerBound + 1)..<(place.upperBound - 1)]
-    guard let text = JSONText.decode(content) else {
-      throw fault(name, .wrongType("text with valid escapes"))
-    }
-    return text
+    if let text = members.text(at: place) { return text }
+    let isText = members.bytes[place.lowerBound] == UInt8(ascii: "\"")
+    throw fault(name, .wrongType(isText ? "text with valid escapes" : "text"))
   }
 
   private func places(_ name: StaticString) throws(JSONFieldFault) -> [Range<Int>]? {
     guard let place = members.find(name) else { return nil }
-    var places: [Range<Int>] = []
-    var scanner = JSONScanner(members.bytes, from: place.lowerBound)
-    do {
-      try scanner.elements(depth: 0) { places.append($0) }
-    } catch {
+    guard let places = members.elements(at: place) else {
       throw fault(name, .wrongType("a list"))
     }
     return places
@@ -133,7 +128,7 @@ public struct JSONFields: Sendable {
   }
 
   private func fault(_ name: StaticString, _ kind: JSONFieldFault.Kind) -> JSONFieldFault {
-    JSONFieldFault(path: path + ["\(name)"], kind: kind)
+    JSONFieldFault(path: ["\(name)"], kind: kind)
   }
 }
 
@@ -153,6 +148,11 @@ public struct JSONFieldFault: Error, Sendable, Equatable, CustomStringConvertibl
   public let path: [String]
   /// What is wrong.
   public let kind: Kind
+
+  /// The same fault, told from an object around it; so that a place costs nothing while all is well.
+  func within(_ outer: [String]) -> JSONFieldFault {
+    JSONFieldFault(path: outer + path, kind: kind)
+  }
 
   /// Place and fault in a line.
   public var description: String {

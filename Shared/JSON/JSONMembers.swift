@@ -47,6 +47,29 @@ public struct JSONMembers: Sendable {
     return nil
   }
 
+  /// The text at a place; nil for what is no text, or has an escape that is none.
+  public func text(at place: Range<Int>) -> String? {
+    guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { return nil }
+    return JSONText.decode(bytes[(place.lowerBound + 1)..<(place.upperBound - 1)])
+  }
+
+  /// True or false at a place; nil for anything else.
+  public func bool(at place: Range<Int>) -> Bool? {
+    switch bytes[place.lowerBound] {
+    case UInt8(ascii: "t"): true
+    case UInt8(ascii: "f"): false
+    default: nil
+    }
+  }
+
+  /// Where the elements of the list at a place lie; nil for what is no list.
+  public func elements(at place: Range<Int>) -> [Range<Int>]? {
+    var places: [Range<Int>] = []
+    var scanner = JSONScanner(bytes, from: place.lowerBound)
+    guard (try? scanner.elements(depth: 0) { places.append($0) }) != nil else { return nil }
+    return places
+  }
+
   private func has(_ member: Member, _ name: StaticString) -> Bool {
     guard member.isPlain else { return JSONText.decode(bytes[member.name]) == "\(name)" }
     let place = member.name

@@ -111,21 +111,7 @@ struct VerifyReceiptRoute: Sendable {
     contents.requestDate = simulator.clock.now()
     contents.originalPurchaseDate = receipt.originalPurchaseDate
     contents.originalApplicationVersion = receipt.originalApplicationVersion
-    contents.inApp = receipt.inApps.map { inApp in
-      var transaction = VerifyReceiptTransaction()
-      transaction.quantity = inApp.quantity
-      transaction.productId = inApp.productId
-      transaction.transactionId = inApp.transactionId
-      transaction.originalTransactionId = inApp.originalTransactionId
-      transaction.purchaseDate = inApp.purchaseDate
-      transaction.originalPurchaseDate = inApp.originalPurchaseDate
-      transaction.expiresDate = inApp.expiresDate
-      transaction.cancellationDate = inApp.cancellationDate
-      transaction.webOrderLineItemId = inApp.webOrderLineItemId
-      transaction.isTrialPeriod = inApp.isTrial
-      transaction.isInIntroOfferPeriod = inApp.isInIntroOffer
-      return transaction
-    }
+    contents.inApp = receipt.inApps.map(VerifyReceiptTransaction.init)
     return contents
   }
 }
@@ -134,19 +120,8 @@ extension Ledger {
   /// A transaction as `latest_receipt_info` tells of it.
   func legacyTransaction(of charge: Charge) -> VerifyReceiptTransaction {
     let inApp = inApp(of: charge)
-    var transaction = VerifyReceiptTransaction()
-    transaction.quantity = inApp.quantity
-    transaction.productId = inApp.productId
-    transaction.transactionId = inApp.transactionId
-    transaction.originalTransactionId = inApp.originalTransactionId
-    transaction.purchaseDate = inApp.purchaseDate
-    transaction.originalPurchaseDate = inApp.originalPurchaseDate
-    transaction.expiresDate = inApp.expiresDate
-    transaction.cancellationDate = inApp.cancellationDate
+    var transaction = VerifyReceiptTransaction(inApp)
     transaction.cancellationReason = charge.revocation?.reason
-    transaction.webOrderLineItemId = inApp.webOrderLineItemId
-    transaction.isTrialPeriod = inApp.isTrial
-    transaction.isInIntroOfferPeriod = inApp.isInIntroOffer
     transaction.promotionalOfferId = inApp.promotionalOfferId
     transaction.inAppOwnershipType = charge.ownership
     transaction.appAccountToken = charge.token
@@ -166,5 +141,23 @@ extension Ledger {
     renewal.expirationIntent = info.expirationIntent
     renewal.isInBillingRetryPeriod = info.expirationIntent == nil ? nil : false
     return renewal
+  }
+}
+
+extension VerifyReceiptTransaction {
+  /// What a receipt's own record says of a purchase.
+  init(_ inApp: InAppReceipt) {
+    self.init()
+    quantity = inApp.quantity
+    productId = inApp.productId
+    transactionId = inApp.transactionId
+    originalTransactionId = inApp.originalTransactionId
+    purchaseDate = inApp.purchaseDate
+    originalPurchaseDate = inApp.originalPurchaseDate
+    expiresDate = inApp.expiresDate
+    cancellationDate = inApp.cancellationDate
+    webOrderLineItemId = inApp.webOrderLineItemId
+    isTrialPeriod = inApp.isTrial
+    isInIntroOfferPeriod = inApp.isInIntroOffer
   }
 }

@@ -1,6 +1,5 @@
 import AppStore
 import Catalog
-import FoundationEssentials
 
 /// The keys to Apple's API: readable, of the right kind, with ids of the right form.
 struct KeyCheck {
@@ -23,7 +22,7 @@ struct KeyCheck {
         }
         continue
       }
-      guard let text = text(of: access.source) else {
+      guard let text = access.source.text(variable: variable) else {
         findings.append(
           .fault(
             "keys", app.bundleId, "\(access.source) cannot be read",
@@ -45,13 +44,5 @@ struct KeyCheck {
       }
     }
     return (keys, findings)
-  }
-
-  private func text(of source: APIAccess.Source) -> String? {
-    switch source {
-    case .file(let path):
-      (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
-    case .variable(let name): variable(name)
-    }
   }
 }

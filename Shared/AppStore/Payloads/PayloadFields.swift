@@ -24,7 +24,7 @@ public struct PayloadFields: Sendable {
 
   func string(_ key: StaticString) throws(PayloadFault) -> String? {
     guard let place = members.find(key) else { return nil }
-    guard let text = text(at: place) else { throw fault("\(key)", "expected text") }
+    guard let text = members.text(at: place) else { throw fault("\(key)", "expected text") }
     return text
   }
 
@@ -46,11 +46,10 @@ public struct PayloadFields: Sendable {
 
   func bool(_ key: StaticString) throws(PayloadFault) -> Bool? {
     guard let place = members.find(key) else { return nil }
-    switch members.bytes[place.lowerBound] {
-    case UInt8(ascii: "t"): return true
-    case UInt8(ascii: "f"): return false
-    default: throw fault("\(key)", "expected true or false")
+    guard let value = members.bool(at: place) else {
+      throw fault("\(key)", "expected true or false")
     }
+    return value
   }
 
   /// UNIX milliseconds; Xcode sends fractions, which are cut towards the past.
@@ -66,7 +65,9 @@ public struct PayloadFields: Sendable {
     guard let places = try list(key) else { return nil }
     var texts: [String] = []
     for (index, place) in places.enumerated() {
-      guard let text = text(at: place) else { throw fault("\(key)[\(index)]", "expected text") }
+      guard let text = members.text(at: place) else {
+        throw fault("\(key)[\(index)]", "expected text")
+      }
       texts.append(text)
     }
     return texts
@@ -99,18 +100,9 @@ public struct PayloadFields: Sendable {
     return objects
   }
 
-  private func text(at place: Range<Int>) -> String? {
-    guard members.bytes[place.lowerBound] == UInt8(ascii: "\"") else { return nil }
-    return JSONText.decode(members.bytes[(place.lowerBound + 1)..<(place.upperBound - 1)])
-  }
-
   private func list(_ key: StaticString) throws(PayloadFault) -> [Range<Int>]? {
     guard let place = members.find(key) else { return nil }
-    var places: [Range<Int>] = []
-    var scanner = JSONScanner(members.bytes, from: place.lowerBound)
-    do {
-      try scanner.elements(depth: 0) { places.append($0) }
-    } catch {
+    guard let places = members.elements(at: place) else {
       throw fault("\(key)", "expected a list")
     }
     return places

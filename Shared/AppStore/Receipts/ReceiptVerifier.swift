@@ -37,19 +37,10 @@ public struct ReceiptVerifier: Sendable {
   public init(
     roots: [Certificate], apps: [AppIdentity], sizeLimit: Int = ReceiptVerifier.defaultSizeLimit
   ) throws(VerifierConfigurationFault) {
-    var faults = apps.flatMap(\.faults)
-    if roots.isEmpty { faults.append("no root certificate for receipts is configured") }
-    if apps.isEmpty { faults.append("no app is configured") }
-    if Set(apps.map(\.bundleId)).count < apps.count {
-      faults.append("a bundle id is configured twice")
-    }
+    var faults = VerifierConfigurationFault.faults(
+      apps: apps, roots: roots, noRoot: "no root certificate for receipts is configured",
+      appleRoot: Self.appleRootFingerprint)
     if sizeLimit < 1 { faults.append("a receipt must be allowed at least one byte") }
-    if roots.contains(where: { $0.sha256Fingerprint == Self.appleRootFingerprint }),
-      let foreign = roots.first(where: { !$0.subject.contains("O=Apple Inc.") })
-    {
-      faults.append(
-        "Apple's root and the foreign root \(foreign.subject) must not be trusted together")
-    }
     guard faults.isEmpty else { throw VerifierConfigurationFault(faults: faults) }
     self.roots = roots
     self.apps = apps

@@ -52,4 +52,27 @@ public struct VerifierConfigurationFault: Error, Sendable, Equatable, CustomStri
   public let faults: [String]
   /// All faults.
   public var description: String { faults.joined(separator: "; ") }
+
+  /// What is wrong with apps and roots for whatever they verify.
+  ///
+  /// - Parameters:
+  ///   - noRoot: What to say when there is no root.
+  ///   - appleRoot: The fingerprint of Apple's own root, beside which no other may be trusted.
+  static func faults(
+    apps: [AppIdentity], roots: [Certificate], noRoot: String, appleRoot: String
+  ) -> [String] {
+    var faults = apps.flatMap(\.faults)
+    if roots.isEmpty { faults.append(noRoot) }
+    if apps.isEmpty { faults.append("no app is configured") }
+    if Set(apps.map(\.bundleId)).count < apps.count {
+      faults.append("a bundle id is configured twice")
+    }
+    if roots.contains(where: { $0.sha256Fingerprint == appleRoot }),
+      let foreign = roots.first(where: { !$0.subject.contains("O=Apple Inc.") })
+    {
+      faults.append(
+        "Apple's root and the foreign root \(foreign.subject) must not be trusted together")
+    }
+    return faults
+  }
 }

@@ -26,19 +26,10 @@ public struct SignedDataVerifier: Sendable {
     roots: [Certificate], apps: [AppIdentity], cacheLimit: Int = 64,
     uncachedChainGate: (@Sendable () -> Bool)? = nil, clock: @escaping @Sendable () -> Int64
   ) throws(VerifierConfigurationFault) {
-    var faults = apps.flatMap(\.faults)
-    if roots.isEmpty { faults.append("no root certificate is configured") }
-    if apps.isEmpty { faults.append("no app is configured") }
-    if Set(apps.map(\.bundleId)).count < apps.count {
-      faults.append("a bundle id is configured twice")
-    }
+    var faults = VerifierConfigurationFault.faults(
+      apps: apps, roots: roots, noRoot: "no root certificate is configured",
+      appleRoot: Self.appleRootFingerprint)
     if cacheLimit < 1 { faults.append("the cache of chains must hold at least one") }
-    if roots.contains(where: { $0.sha256Fingerprint == Self.appleRootFingerprint }),
-      let foreign = roots.first(where: { !$0.subject.contains("O=Apple Inc.") })
-    {
-      faults.append(
-        "Apple's root and the foreign root \(foreign.subject) must not be trusted together")
-    }
     guard faults.isEmpty else { throw VerifierConfigurationFault(faults: faults) }
     self.apps = apps
     self.clock = clock
