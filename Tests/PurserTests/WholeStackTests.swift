@@ -76,8 +76,18 @@ struct WholeStackTests {
       }
       try await Task.sleep(for: .milliseconds(20))
     }
-    let id = up.processID ?? 0
-    return try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task").flatMap { task in
+    // proc(5): the list of children is "not necessarily reliable" while threads come and go.
+    let end = Deadline.after(.seconds(10))
+    var children = try children(of: up.processID ?? 0)
+    while children.count < 5 && !end.hasPassed {
+      try await Task.sleep(for: .milliseconds(20))
+      children = try self.children(of: up.processID ?? 0)
+    }
+    return children
+  }
+
+  private func children(of id: pid_t) throws -> [pid_t] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task").flatMap { task in
       let children = try? Data(contentsOf: URL(filePath: "/proc/\(id)/task/\(task)/children"))
       return String(decoding: children ?? Data(), as: UTF8.self).split(separator: " ")
         .compactMap { pid_t($0) }
