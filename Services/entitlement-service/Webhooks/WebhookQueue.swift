@@ -62,12 +62,13 @@ final class WebhookQueue: Sendable {
     state.withLock { $0.endpoints.values.sorted { $0.id < $1.id } }
   }
 
-  /// Lines an event up.
-  func add(_ change: Change, _ event: WebhookEvent) throws {
+  /// Lines an event up; it is made only where there is an endpoint.
+  func add(_ change: Change, _ makeEvent: @autoclosure () -> WebhookEvent) throws {
     let known = state.withLock { state in
       state.endpoints.values.map { ($0, state.waiting[$0.id, default: 0]) }
     }
     guard !known.isEmpty else { return }
+    let event = makeEvent()
     let transaction = change.transaction
     try transaction.run(
       """

@@ -8,6 +8,8 @@ struct PostedProof: Sendable, Equatable {
   let kind: ProofKind
   /// A JWS, decimal digits, or a receipt in standard base64.
   let content: String
+  /// SHA-256 of the content, by which the same text is the same proof.
+  let hash: String
 
   /// The member of a body that holds a proof.
   enum Field: String, Sendable, CaseIterable {
@@ -60,6 +62,7 @@ struct PostedProof: Sendable, Equatable {
     }
     kind = field.kind
     self.content = content
+    hash = SHA256.hex(content)
   }
 
   private static func malformed(_ field: Field, _ what: String, belongs: Field? = nil) -> Problem {

@@ -113,23 +113,23 @@ enum ProofID {
   /// How often one text is verified at most.
   static let tries = 10
 
-  static func make(_ place: String, _ content: String, attempt: Int = 1) -> String {
-    let name = "proof\n\(place)\n\(SHA256.hex(content))"
+  static func make(_ place: String, _ proof: PostedProof, attempt: Int) -> String {
+    let name = "proof\n\(place)\n\(proof.hash)"
     return UUIDs.version5(
       namespace: EventID.namespace, name: attempt == 1 ? name : "\(name)\n\(attempt)")
   }
 
   /// The id of the newest try of a text, or of the next one when that was refused long ago.
-  static func current(_ rows: some StoreRows, _ place: String, _ content: String, at now: Int64)
+  static func current(_ rows: some StoreRows, _ place: String, _ proof: PostedProof, at now: Int64)
     throws -> (id: String, row: ProofStore.Row?)
   {
     for attempt in 1...tries {
-      let id = make(place, content, attempt: attempt)
+      let id = make(place, proof, attempt: attempt)
       guard let row = try ProofStore.proof(rows, id) else { return (id, nil) }
       guard attempt < tries, let outcome = row.outcome, !outcome.outcome.isGood,
         row.submittedAt <= now - patience
       else { return (id, row) }
     }
-    return (make(place, content, attempt: tries), nil)
+    return (make(place, proof, attempt: tries), nil)
   }
 }

@@ -41,7 +41,7 @@ struct SubmitProof: Sendable {
       guard let order = try OrderStore.order(reader, orderId) else {
         throw Problem.unknownOrder(orderId)
       }
-      let (id, row) = try ProofID.current(reader, orderId, posted.content, at: now)
+      let (id, row) = try ProofID.current(reader, orderId, posted, at: now)
       return try row.map { row in
         Result(
           proofId: id, order: order, outcome: row.outcome,
@@ -82,8 +82,7 @@ struct SubmitProof: Sendable {
     guard var order = try OrderStore.order(change.transaction, orderId) else {
       throw Problem.unknownOrder(orderId)
     }
-    let (id, row) = try ProofID.current(
-      change.transaction, orderId, posted.content, at: change.now)
+    let (id, row) = try ProofID.current(change.transaction, orderId, posted, at: change.now)
     if let row {
       return (Result(proofId: id, order: order, outcome: row.outcome, parts: []), false)
     }

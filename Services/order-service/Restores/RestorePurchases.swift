@@ -162,7 +162,7 @@ struct RestorePurchases: Sendable {
       case .failure(let problem):
         items.append(Restore.Item(place: one.place, proofId: nil, fault: problem.detail))
       case .success(let proof):
-        let (id, row) = try ProofID.current(rows, place, proof.content, at: now)
+        let (id, row) = try ProofID.current(rows, place, proof, at: now)
         if row == nil {
           new[id] = Proof(
             id: id, orderId: nil, customer: customer, bundleId: bundleId, kind: proof.kind,
