@@ -30,7 +30,7 @@ extension WholeWay {
         .brokerDown(.milliseconds(200)),
       ]
       let run = FaultRun(
-        seed: seed, length: .seconds(15), workers: 4, first: first, adds: false,
+        seed: seed, length: .seconds(15), workers: 12, first: first, adds: false,
         broker: WayBroker.mock)
       let outcome = try await run.run()
       #expect(outcome.orders > 30 && outcome.producersGivenUp == 2, "\(outcome)")

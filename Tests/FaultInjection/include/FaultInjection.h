@@ -14,6 +14,9 @@
 //   after-removal   their rows are removed, and that is not committed
 //
 // DISK_FULL_FILE names a file; while it is there, the disk is full for everything that SQLite
-// writes (ENOSPC).
+// writes (ENOSPC). DISK_READ_ONLY_FILE does the same for a disk that takes no writes (EROFS).
+//
+// ONE_BATCH_IN_FLIGHT lets a producer send a batch only when the one before it is answered, as the mock
+// cluster needs it when it answers with errors.
 
 #endif

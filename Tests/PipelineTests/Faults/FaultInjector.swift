@@ -151,19 +151,22 @@ final class FaultInjector: Sendable {
     cluster.push(errors: [.leaderNotAvailable, .notLeader], for: .listOffsets)
   }
 
-  /// A sequence number that a broker calls wrong for the oldest batch means that records were lost; an
-  /// idempotent producer may not go on then (KIP-360).
+  /// Answers one batch with a sequence number that is wrong.
+  ///
+  /// For the oldest batch under way it means that records were lost; an idempotent producer may not go on
+  /// then (KIP-360). It may be a relay's or an edge's.
   private func endProducer(_ cluster: MockCluster) async throws {
-    func given() -> Int {
-      Way.services.map { name in
-        LogTail.lines(of: way.plan.file("\(name).log"), 5_000).count {
-          $0.contains("the producer failed and is replaced")
-        }
+    func given() throws -> Int {
+      try Way.services.map { name in
+        let log = try Data(contentsOf: URL(filePath: way.plan.file("\(name).log")))
+        return String(decoding: log, as: UTF8.self)
+          .split(separator: "the kafka client must be replaced", omittingEmptySubsequences: false)
+          .count - 1
       }.reduce(0, +)
     }
-    let before = given()
+    let before = try given()
     cluster.push(errors: [.outOfOrderSequence], for: .produce)
-    _ = try await eventually("a producer was given up") { given() > before ? true : nil }
+    _ = try await eventually("a producer was given up") { try given() > before ? true : nil }
     deadProducers.add(1, ordering: .relaxed)
   }
 

@@ -24,11 +24,12 @@ enum WayBroker: Sendable {
     }
   }
 
-  /// What services must be told for this broker: the mock cluster knows no admin requests.
+  /// What services must be told for this broker: the mock cluster knows no admin requests, and takes what
+  /// follows a batch that it refused (see the library FaultInjection).
   var settings: [String: String] {
     switch self {
     case .development: [:]
-    case .mock: ["PURSER_TOPIC_CHECK": "partitions"]
+    case .mock: ["PURSER_TOPIC_CHECK": "partitions", "ONE_BATCH_IN_FLIGHT": "1"]
     }
   }
 
