@@ -160,7 +160,7 @@ let package = Package(
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
     tests(
       "AppStoreTests",
-      ["AppStore", "Cryptography", "HTTPClient", "HTTPServer", "ServiceRuntime"]),
+      ["AppStore", "Cryptography", "HTTPClient", "HTTPServer", "Processes", "ServiceRuntime"]),
     tests(
       "PipelineModuleTests",
       ["Pipeline", "Kafka", "SQLite", "Events", "Cryptography", "ServiceRuntime"]),

@@ -48,7 +48,8 @@ enum EntitlementService {
       .add(to: &router)
     RefundRoutes(store: store).add(to: &router)
     WebhookRoutes(
-      store: store, queue: hooks, allowsPrivate: settings.allowsPrivateWebhooks
+      store: store, queue: hooks, allowsPrivate: settings.allowsPrivateWebhooks,
+      apps: settings.apps
     ).add(to: &router)
     AuditRoutes(store).add(to: &router)
     router.addHealth(

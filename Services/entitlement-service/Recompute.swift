@@ -46,8 +46,11 @@ struct Recompute: Sendable {
       Holdings(
         customer: customer, lineages: try Purchases.held(transaction, customer),
         grants: try Grants.standing(transaction, customer)), rules.current, at: time)
-    let differences = Difference.between(
-      try EntitlementRows.active(transaction, customer), result.entitlements, ended: result.ended)
+    let told = try EntitlementRows.all(transaction, customer)
+    let differences =
+      Difference.between(
+        told.filter(\.isActive), result.entitlements, ended: result.ended)
+      + Difference.ofEnded(told.filter { !$0.isActive }, result)
 
     var story = CustomerStory(customer, version: row.version, cause, change, hooks)
     for news in news where news.rank == 0 { try story.tell(news) }
@@ -89,9 +92,9 @@ struct Recompute: Sendable {
 
 /// The rights as they were told last.
 enum EntitlementRows {
-  static func active(_ transaction: Transaction, _ customer: String) throws -> [Entitlement] {
+  static func all(_ transaction: Transaction, _ customer: String) throws -> [Entitlement] {
     try transaction.query(
-      "SELECT body FROM entitlements WHERE customer = ? AND is_active = 1", customer
+      "SELECT body FROM entitlements WHERE customer = ? ORDER BY environment, name", customer
     ) { row in try EventJSON.decode(Entitlement.self, from: row.blob(0)) }
   }
 

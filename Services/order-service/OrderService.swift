@@ -44,6 +44,7 @@ enum OrderService {
         store: store, shop: shop, notices: notices, metrics: metrics)
     ).add(to: &router)
     CustomerRoutes(store: store, shop: shop, notices: notices).add(to: &router)
+    ExportCustomer(store: store, shop: shop).add(to: &router)
     ProductRoutes(shop: shop).add(to: &router)
     OfferRoutes(
       signOffer: SignOffer(store: store, shop: shop, keys: settings.offerKeys, metrics: metrics)

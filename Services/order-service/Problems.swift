@@ -36,6 +36,14 @@ extension Problem {
       status: 422, type: "invalid-customer", title: "Invalid customer id", detail: detail)
   }
 
+  static func notForSale(_ product: String) -> Problem {
+    Problem(
+      status: 422, type: "not-for-sale", title: "Not for sale",
+      detail:
+        "'\(product)' is not sold any more (\"sold\": false in the catalog). Read the products "
+        + "again; who bought it keeps it and may restore it.")
+  }
+
   static func unknownOrder(_ id: String) -> Problem {
     Problem(
       status: 404, type: "unknown-order", title: "Unknown order",

@@ -16,6 +16,8 @@ struct Settings: Sendable {
   let logLevel: String
   /// The file of API keys that the services read.
   let keyFile: String?
+  /// Whether the webhooks of what is started may go without TLS, and to this machine.
+  let allowsPrivateWebhooks: Bool
   /// What processes that are started see of the environment.
   let passedOn: [String: String]
   /// What `purser doctor` looks at beside the broker.
@@ -58,6 +60,9 @@ struct Settings: Sendable {
       ).rawValue
     keyFile = reader.optionalText(
       "PURSER_API_KEYS_FILE", "the file of API keys that 'purser keys' changes")
+    allowsPrivateWebhooks = reader.flag(
+      "ENTITLEMENT_WEBHOOKS_PRIVATE", default: false,
+      "1 lets the webhooks of 'purser up' go without TLS, and to this machine")
     refusesColor = reader.optionalText("NO_COLOR", "any text: no color") != nil
     temporaryFolder = reader.text(
       "TMPDIR", default: "/tmp", "where 'purser demo' makes its folder")

@@ -108,19 +108,20 @@ public struct HTTPSettings: Sendable {
     }
     let clock = SystemClock()
     let source = try tokens?.source(log: log, metrics: metrics)
-    let identity = Identity(
-      keys: keys,
-      tokens: source.flatMap { source in
-        tokens.map { tokens in
-          TokenVerifier(
-            issuer: tokens.issuer, audience: tokens.audience, maySpend: tokens.maySpend,
-            keys: source.keys, metrics: metrics, now: { clock.now() })
-        }
-      }, now: { clock.now() })
+    let verifier = source.flatMap { source in
+      tokens.map { tokens in
+        TokenVerifier(
+          issuer: tokens.issuer, audience: tokens.audience, maySpend: tokens.maySpend,
+          keys: source.keys, metrics: metrics, now: { clock.now() })
+      }
+    }
+    let identity = Identity(keys: keys, tokens: verifier, now: { clock.now() })
+    var arrival: AccessPolicy.Arrival?
+    if let verifier { arrival = { await verifier.keysArrive() } }
     return AccessLayer(
       policy: AccessPolicy(
-        identify: { text throws(Problem) in try identity.identify(text) }, limits: limits,
-        crossOrigin: crossOrigin),
+        identify: { text throws(Problem) in try identity.identify(text) },
+        arrival: arrival, limits: limits, crossOrigin: crossOrigin),
       watched: [keys] + (source?.watched ?? []), services: source?.services ?? [])
   }
 }

@@ -9,6 +9,9 @@ protocol TokenKeys: Sendable {
   /// Asks for newer keys; false when the keys are as new as they get for now, true when newer ones may
   /// come.
   func refresh() -> Bool
+  /// Waits until a fetch that is asked for or under way has ended, for a bounded time, and not at all when
+  /// too many wait already; whether the keys are the issuer's newest then.
+  func arrive() async -> Bool
 }
 
 /// Keys from a file, which is read again when it changes.
@@ -23,6 +26,8 @@ final class TokenKeyFile: TokenKeys {
   }
 
   func refresh() -> Bool { false }
+
+  func arrive() async -> Bool { true }
 }
 
 /// Keys from an address, fetched on the thread `jwks` and kept for as long as the issuer says.
@@ -41,6 +46,8 @@ final class TokenKeyFetcher: TokenKeys, Service {
     var longest: Duration = .seconds(86_400)
     /// Before the first retry; doubled up to `usual`.
     var retry: Duration = .seconds(1)
+    /// How long a request waits for a fetch.
+    var patience: Duration = .seconds(3)
     /// How long keys hold while none can be fetched.
     var lifetime: Duration = .seconds(86_400)
   }
@@ -53,7 +60,12 @@ final class TokenKeyFetcher: TokenKeys, Service {
     var isAskedFor = true
     /// Whether the last question was answered: if not, an unknown key may well be a good one.
     var isSettled = false
+    /// Whether a question is under way.
+    var isAsking = false
   }
+
+  /// So many requests wait for a fetch at most; those beyond are told to come again.
+  private static let waiting = 64
 
   let name = "jwks"
   private let url: String
@@ -62,6 +74,7 @@ final class TokenKeyFetcher: TokenKeys, Service {
   private let log: Log
   private let metrics: Metrics
   private let state = Mutex(State())
+  private let arrivals = Waiters<String>(limit: waiting, limitPerKey: waiting)
   private let wake = Wake()
   private let isStopping = Atomic<Bool>(false)
   private let ended = Completion<Void>()
@@ -72,6 +85,10 @@ final class TokenKeyFetcher: TokenKeys, Service {
     self.timing = timing
     self.log = log
     self.metrics = metrics
+    let arrivals = arrivals
+    metrics.reading("access_token_key_waits", "Requests that wait for the token issuer's keys.") {
+      arrivals.count
+    }
     var settings = ClientSettings()
     settings.timeout = .seconds(10)
     settings.bodyBytes = 256 * 1024
@@ -96,6 +113,16 @@ final class TokenKeyFetcher: TokenKeys, Service {
     }
     if isAsked == true { wake.signal() }
     return isAsked ?? true
+  }
+
+  func arrive() async -> Bool {
+    // The place in the line comes before the look at the state, so that no end is missed between.
+    let ticket = arrivals.enter("keys")
+    defer { arrivals.leave(ticket) }
+    if state.withLock({ $0.isAskedFor || $0.isAsking }) {
+      guard await arrivals.wait(ticket, atMost: timing.patience) == .notified else { return false }
+    }
+    return state.withLock { $0.isSettled }
   }
 
   func run() async {
@@ -124,6 +151,7 @@ final class TokenKeyFetcher: TokenKeys, Service {
   func stop(by deadline: Deadline) async {
     isStopping.store(true, ordering: .releasing)
     wake.signal()
+    arrivals.stopAll()
     // A request under way ends the thread late; giving it up is what closing the client does.
     await client.close(by: .after(min(.milliseconds(200), deadline.remaining)))
     await ended.value()
@@ -135,6 +163,11 @@ final class TokenKeyFetcher: TokenKeys, Service {
       state.askedAt = ContinuousClock.now
       state.isAskedFor = false
       state.isSettled = false
+      state.isAsking = true
+    }
+    defer {
+      state.withLock { $0.isAsking = false }
+      arrivals.notify("keys")
     }
     do {
       let answer = try client.sendAndWait(

@@ -51,6 +51,9 @@ final class TokenVerifier: Sendable {
     }
   }
 
+  /// Waits for the keys that were asked for; false when they did not come.
+  func keysArrive() async -> Bool { await keys.arrive() }
+
   private func find(_ text: String) throws(Problem) -> Principal {
     let hash = SHA256.hash(text)
     let now = now()
@@ -86,9 +89,8 @@ final class TokenVerifier: Sendable {
     switch set.find(id: token.keyId, token.algorithm) {
     case .key(let found): key = found
     case .unknownId:
-      // The issuer may have a new key: it is asked for, and the caller comes again.
-      throw keys.refresh()
-        ? .tokenKeysMissing : .badToken("The token's key is none of its issuer's.")
+      // The issuer may have a new key: it is asked for, and the request waits for the answer.
+      throw keys.refresh() ? .tokenKeysMissing : .tokenKeyUnknown
     case .ambiguous:
       throw .badToken("The token's header has no 'kid', and the issuer has several keys.")
     }
@@ -114,12 +116,5 @@ extension Problem {
       status: 401, type: "expired-token", title: "Token expired",
       detail: "The token's time is over. Get a new one from your issuer.",
       headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
-  }
-
-  fileprivate static var tokenKeysMissing: Problem {
-    Problem(
-      status: 503, type: "token-keys-missing", title: "Token keys are being fetched",
-      detail: "The key of this token is not known yet, and the issuer's keys are asked for. "
-        + "Try again.", retryAfter: .seconds(1))
   }
 }

@@ -3,7 +3,12 @@ public struct AccessPolicy: Sendable {
   /// Says whose a bearer text is; must neither wait nor block.
   public typealias Identify = @Sendable (_ bearer: String) throws(Problem) -> Principal
 
+  /// Waits for what `identify` lacked when it threw `Problem.tokenKeysMissing`, bounded in time and in how
+  /// many wait; false when it did not come.
+  public typealias Arrival = @Sendable () async -> Bool
+
   private let identify: Identify?
+  let arrival: Arrival?
   private let limits: RateLimits?
   let crossOrigin: CrossOrigin?
 
@@ -13,12 +18,15 @@ public struct AccessPolicy: Sendable {
   /// Asks for a bearer text, unless `identify` is nil: then all are let through.
   ///
   /// - Parameters:
+  ///   - arrival: Waits for keys of tokens that are being fetched.
   ///   - limits: How often keys and customers may ask.
   ///   - crossOrigin: Which other origins browsers may let ask; nil for none.
   public init(
-    identify: Identify?, limits: RateLimits? = nil, crossOrigin: CrossOrigin? = nil
+    identify: Identify?, arrival: Arrival? = nil, limits: RateLimits? = nil,
+    crossOrigin: CrossOrigin? = nil
   ) {
     self.identify = identify
+    self.arrival = arrival
     self.limits = limits
     self.crossOrigin = crossOrigin
   }
@@ -39,6 +47,7 @@ public struct AccessPolicy: Sendable {
         if let named, !named.utf8.elementsEqual(own.utf8) { throw .otherCustomer }
       }
       guard principal.holds(scope) else { throw .scopeMissing(scope, principal) }
+      request.recheck = { Self.isStill(principal, scope, text, identify) }
     }
     guard let limits else { return }
     let meter = RateMeter(limits: limits)
@@ -47,6 +56,20 @@ public struct AccessPolicy: Sendable {
       try meter.count(key: principal.name)
     }
     if let customer = request.principal?.customer ?? named { try meter.count(customer: customer) }
+  }
+
+  /// Whether a bearer text still means the same, with the same scope.
+  ///
+  /// A fault that passes, such as keys that are being fetched, ends nothing.
+  private static func isStill(
+    _ principal: Principal, _ scope: Scope, _ text: String, _ identify: Identify
+  ) -> Bool {
+    do throws(Problem) {
+      let now = try identify(text)
+      return now.name == principal.name && now.customer == principal.customer && now.holds(scope)
+    } catch {
+      return error.status >= 500
+    }
   }
 
   /// The token after `Bearer` (RFC 6750 §2.1); nil when there is none, or more than one header.
@@ -82,6 +105,22 @@ extension Request {
 }
 
 extension Problem {
+  /// The token's key is not known, and the issuer is being asked for it.
+  public static var tokenKeysMissing: Problem {
+    Problem(
+      status: 503, type: "token-keys-missing", title: "Token keys are being fetched",
+      detail: "The key of this token is not known yet, and the issuer's keys are asked for. "
+        + "Try again.", retryAfter: .seconds(1))
+  }
+
+  /// The issuer was asked, and the token's key is none of its keys.
+  public static var tokenKeyUnknown: Problem {
+    Problem(
+      status: 401, type: "bad-token", title: "Token refused",
+      detail: "The token's key is none of its issuer's.",
+      headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+  }
+
   fileprivate static var missingKey: Problem {
     Problem(
       status: 401, type: "missing-key", title: "Key missing",

@@ -16,7 +16,11 @@ public struct Request: Sendable {
   public let id: String
   /// Who asks; nil on open routes and without access control.
   public internal(set) var principal: Principal?
+  /// Whether the caller would be let in now as well, for answers that last; true where nobody is asked.
+  public var isStillAdmitted: Bool { recheck?() ?? true }
   let segments: [String]
+  /// Looks at the key or token again.
+  var recheck: (@Sendable () -> Bool)?
   /// What the request is counted against; nil without limits.
   var meter: RateMeter?
 

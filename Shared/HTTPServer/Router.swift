@@ -105,7 +105,7 @@ public struct Router: Sendable {
     return .task { request in
       let caller = Caller(
         name: request.principal?.name ?? "anyone", action: name, path: request.path,
-        requestId: request.id)
+        customer: request.parameters["customer"], requestId: request.id)
       return try await Caller.$current.withValue(caller) { try await handler(request) }
     }
   }
@@ -139,9 +139,33 @@ public struct Router: Sendable {
     do throws(Problem) {
       try access.admit(&request, route)
     } catch {
-      return .refused(error, pattern: route.pattern.text)
+      guard let arrival = access.arrival, error.type == Problem.tokenKeysMissing.type else {
+        return .refused(error, pattern: route.pattern.text)
+      }
+      return .found(deferred(route, after: arrival))
     }
     return .found(route)
+  }
+
+  /// The route, behind a wait for the keys by which is said who asks; nothing is done before.
+  private func deferred(_ route: Route, after arrival: @escaping AccessPolicy.Arrival) -> Route {
+    let access = access
+    return Route(
+      method: route.method, pattern: route.pattern, scope: route.scope, tokens: route.tokens,
+      action: .task { request in
+        let hasCome = await arrival()
+        var request = request
+        do throws(Problem) {
+          try access.admit(&request, route)
+        } catch {
+          let isMissing = error.type == Problem.tokenKeysMissing.type
+          throw isMissing && hasCome ? Problem.tokenKeyUnknown : error
+        }
+        return switch route.action {
+        case .direct(let handler): try handler(request)
+        case .task(let handler): try await handler(request)
+        }
+      })
   }
 
   /// The fields that every answer to a request bears: for browsers, and how often it may be asked.

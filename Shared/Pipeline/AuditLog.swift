@@ -1,3 +1,4 @@
+import Cryptography
 public import SQLite
 import ServiceRuntime
 
@@ -18,7 +19,9 @@ public enum AuditLog {
       INSERT INTO audit (at, caller, action, path, event, subject, customer, request_id)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """, now, note.caller.name, note.caller.action, note.caller.path, note.event, note.subject,
-      note.customer, note.caller.requestId)
+      note.customer ?? note.caller.customer, note.caller.requestId)
+    // Who was erased by this very request is forgotten in its entry too.
+    for customer in note.forgotten { try forget(transaction, customer) }
     guard transaction.lastInsertedRowID.isMultiple(of: betweenRemovals) else { return }
     // By id, as entries stand in the order of time: no index of the time is needed.
     try transaction.run(
@@ -27,6 +30,21 @@ public enum AuditLog {
         SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?) WHERE at < ?)
       """, betweenRemovals * 2, now - lifetime)
   }
+
+  /// Takes a customer's id out of all entries, and what else leads to them: paths, entities, tokens.
+  ///
+  /// What stays is who did what when, and a hash of the id: whoever knows the id still finds the
+  /// entries, and nobody finds the id in them.
+  static func forget(_ transaction: Transaction, _ customer: String) throws {
+    try transaction.run(
+      """
+      UPDATE audit SET customer = ?2, subject = NULL, path = substr(action, instr(action, ' ') + 1),
+        caller = CASE WHEN caller LIKE 'token:%' THEN 'token:erased' ELSE caller END
+      WHERE customer = ?1
+      """, customer, hash(customer))
+  }
+
+  private static func hash(_ customer: String) -> String { "erased:" + SHA256.hex(customer) }
 
   /// Which entries are asked for; nil asks for all.
   public struct Filter: Sendable {
@@ -60,14 +78,15 @@ public enum AuditLog {
     // With a customer the index finds them; otherwise a page looks at a stretch of the table.
     let floor = filter.customer == nil ? max(0, before - longestScan) : 0
     // Two texts, as SQLite takes the index only where the condition says that there is a customer.
-    let ofCustomer = filter.customer == nil ? "?3 IS NULL" : "customer = ?3"
+    let ofCustomer = filter.customer == nil ? "?3 IS NULL AND ?8 IS NULL" : "customer IN (?3, ?8)"
     let entries = try reader.query(
       """
       SELECT id, at, caller, action, path, event, subject, customer, request_id FROM audit
       WHERE id < ?1 AND id >= ?2 AND \(ofCustomer) AND (?4 IS NULL OR caller = ?4)
         AND (?5 IS NULL OR at >= ?5) AND (?6 IS NULL OR at < ?6)
       ORDER BY id DESC LIMIT ?7
-      """, before, floor, filter.customer, filter.caller, filter.from, filter.until, Int64(limit)
+      """, before, floor, filter.customer, filter.caller, filter.from, filter.until, Int64(limit),
+      filter.customer.map(hash)
     ) { row in
       AuditEntry(
         id: row.int(0), at: row.int(1), caller: row.text(2), action: row.text(3),
@@ -92,13 +111,13 @@ public struct AuditEntry: Sendable, Equatable, Encodable {
   public let caller: String
   /// Method and pattern of the route.
   public let action: String
-  /// The path that was asked for.
+  /// The path that was asked for; the route's pattern once its customer was erased.
   public let path: String
   /// The type of the first event that came of it; nil if none did.
   public let event: String?
   /// The entity that this event is about.
   public let subject: String?
-  /// The customer that it is about.
+  /// The customer that it is about; `erased:` and a hash once this one was erased.
   public let customer: String?
   /// The request's id, as in logs.
   public let requestId: String
@@ -110,8 +129,12 @@ final class AuditNote {
   private(set) var event: String?
   private(set) var subject: String?
   private(set) var customer: String?
+  /// Customers whom the change erased.
+  private(set) var forgotten: [String] = []
 
   init(_ caller: Caller) { self.caller = caller }
+
+  func forget(_ customer: String) { forgotten.append(customer) }
 
   /// The first event that came of it names what the write was.
   func published(_ event: String, subject: String, key: String) {

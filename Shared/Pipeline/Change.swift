@@ -66,6 +66,14 @@ public struct Change {
     context.outbox.changed(after: transaction)
   }
 
+  /// Takes an erased customer's id out of the log of writes, this change's own entry included.
+  ///
+  /// - Throws: `SQLiteError`.
+  public func forgetInAudit(_ customer: String) throws {
+    try AuditLog.forget(transaction, customer)
+    audit?.forget(customer)
+  }
+
   /// Counts something that this change did; only if it is committed.
   public func count(_ counter: Counter, _ amount: Int = 1) {
     guard amount != 0 else { return }

@@ -12,14 +12,19 @@ public struct Caller: Sendable, Equatable {
   public let action: String
   /// The decoded path.
   public let path: String
+  /// The customer in the path; nil where the route has none.
+  public let customer: String?
   /// The request's id, as in its answer and in logs.
   public let requestId: String
 
   /// Makes a caller.
-  public init(name: String, action: String, path: String, requestId: String) {
+  public init(
+    name: String, action: String, path: String, customer: String? = nil, requestId: String
+  ) {
     self.name = name
     self.action = action
     self.path = path
+    self.customer = customer
     self.requestId = requestId
   }
 }

@@ -52,6 +52,22 @@ struct AuditTests {
         }
         return .empty()
       }
+      router.on(.post, "/things/{customer}/erasure", scope: .admin) { request in
+        let customer = request.parameter("customer")
+        try await store.change { change in
+          try change.publish(
+            .customers, key: customer, type: .customerErased, subject: customer, revision: 1,
+            ["id": customer])
+          try change.forgetInAudit(customer)
+        }
+        return .empty()
+      }
+      router.on(.post, "/quiet/{customer}", scope: .orders) { _ in
+        try await store.change { change in
+          _ = try change.transaction.run("INSERT INTO things (id) VALUES ('quiet')")
+        }
+        return .empty()
+      }
       router.on(.get, "/things", scope: .orders) { _ in
         let count = try await store.readers.read { reader in
           try reader.first("SELECT COUNT(*) FROM things") { $0.int(0) } ?? 0
@@ -123,6 +139,33 @@ struct AuditTests {
       _ = try change.transaction.run("INSERT INTO things (id) VALUES ('timer')")
     }
     #expect(try await shop.entries().entries.count == 1)
+    try await shop.close()
+  }
+
+  @Test func `a write that tells no event is found by its customer too`() async throws {
+    let shop = try Shop()
+    _ = try await shop.ask(.post, "/quiet/ann", as: "backend")
+    #expect(try await shop.entries("?customer=ann").entries.map(\.path) == ["/quiet/ann"])
+    try await shop.close()
+  }
+
+  @Test func `an erasure takes the customer's id out of the log, and who knows it still finds it`()
+    async throws
+  {
+    let shop = try Shop()
+    _ = try await shop.ask(.post, "/things/ann/ann-1", as: "a.b.c")
+    _ = try await shop.ask(.post, "/quiet/ann", as: "backend")
+    _ = try await shop.ask(.post, "/things/bob/2", as: "backend")
+    #expect(try await shop.ask(.post, "/things/ann/erasure", as: "support").status == 204)
+    let all = try await shop.ask(.get, "/v1/audit", as: "boss").body
+    #expect(!String(decoding: all, as: UTF8.self).contains("ann"))
+    let entries = try await shop.entries("?customer=ann").entries
+    #expect(entries.map(\.caller) == ["support", "backend", "token:erased"])
+    #expect(
+      entries.map(\.path)
+        == ["/things/{customer}/erasure", "/quiet/{customer}", "/things/{customer}/{id}"])
+    #expect(Set(entries.map(\.customer)).count == 1)
+    #expect(try await shop.entries("?customer=bob").entries.map(\.subject) == ["2"])
     try await shop.close()
   }
 

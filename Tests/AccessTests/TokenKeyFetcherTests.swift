@@ -93,6 +93,40 @@ struct TokenKeyFetcherTests {
     }
   }
 
+  @Test func `a request with an unknown key waits for one fetch, and is then let in or refused`()
+    async throws
+  {
+    let (old, new) = (try SampleIssuer(keyId: "old"), try SampleIssuer(keyId: "new"))
+    let address = try Address("{\"keys\":[\(old.member)]}")
+    var timing = TokenKeyFetcher.Timing()
+    timing.betweenRefreshes = .zero
+    timing.patience = .seconds(30)
+    try await with(address, timing) { fetcher in
+      #expect(await eventually { fetcher.current.set.count == 1 })
+      let verifier = verifier(fetcher)
+      var router = Router(
+        access: AccessPolicy(
+          identify: { text throws(Problem) in try verifier.identify(text) },
+          arrival: { await verifier.keysArrive() }))
+      router.on(.get, "/{customer}", scope: .orders) { .text($0.principal?.name ?? "") }
+      func ask(_ issuer: SampleIssuer) async throws -> Response {
+        await router.respond(
+          to: try Request(
+            .get, "/ann", headers: [("Authorization", "Bearer \(try issuer.token())")]))
+      }
+      address.give(json(new))
+      let asked = address.count
+      let rotated = try await ask(new)
+      #expect(rotated.status == 200 && rotated.body == Array("token:ann".utf8))
+      #expect(address.count == asked + 1)
+      #expect(try await ask(old).status == 401)
+      // Without an answer of the issuer nobody can say whose the token is.
+      address.give(.empty(503))
+      let unanswered = try await ask(try SampleIssuer(keyId: "newer"))
+      #expect(unanswered.status == 503 && unanswered.header("Retry-After") != nil)
+    }
+  }
+
   @Test func `strangers cannot make it ask without end`() async throws {
     let issuer = try SampleIssuer()
     let address = try Address("{\"keys\":[\(issuer.member)]}")

@@ -67,6 +67,7 @@ import Testing
     order-service       POST /v1/customers/{customer}/merge         write
     order-service       POST /v1/customers/{customer}/transfers     write
     order-service       POST /v1/customers/{customer}/erasure       admin
+    order-service       GET /v1/customers/{customer}/export         admin
     order-service       GET /v1/audit                               admin
 
     verify-service      POST /v1/notifications                      everyone

@@ -118,6 +118,43 @@ import Testing
     #expect(try await service.state("alice").balances == ["coins": 130])
   }
 
+  /// An app signs in between the first try and the next: it asks under another id the second time.
+  @Test func `a spend, a credit or a grant repeated under the other id of a merge is the same`()
+    async throws
+  {
+    let service = try await twoCustomers()
+    let gift = #"{"units": {"coins": 5}, "environment": "Sandbox"}"#
+    let vip = #"{"entitlement": "vip", "environment": "Sandbox", "reason": "won a prize"}"#
+    #expect(
+      try await service.request(.post, "/v1/customers/alice/credits", gift, key: "c").status == 201)
+    try await service.merge("guest", into: "alice")
+    let before = try await service.published().count
+    #expect(try await spend(service, "alice", 60, key: "s") == 200)
+    for customer in ["alice", "guest"] {
+      let credit = try await service.request(
+        .post, "/v1/customers/\(customer)/credits", gift, key: "c")
+      let grant = try await service.request(
+        .post, "/v1/customers/\(customer)/grants", vip, key: "g")
+      #expect(credit.status == 200 && grant.status == 200, "\(customer)")
+    }
+    #expect(try await service.published().count == before)
+    // Another merge on top: the first key still leads to the first spend.
+    try await service.merge("alice", into: "alicia")
+    #expect(try await spend(service, "alicia", 60, key: "s") == 200)
+    #expect(try await spend(service, "alicia", 61, key: "s") == 422)
+    #expect(try await service.state("alicia").balances == ["coins": 145])
+    #expect(try await service.wrongBalances() == [])
+  }
+
+  @Test func `one key used by both before a merge stays two spends`() async throws {
+    let service = try await twoCustomers()
+    #expect(try await spend(service, "alice", 10, key: "s") == 201)
+    try await service.merge("guest", into: "alice")
+    #expect(try await spend(service, "alice", 10, key: "s") == 200)
+    #expect(try await spend(service, "guest", 60, key: "s") == 200)
+    #expect(try await service.state("alice").balances == ["coins": 130])
+  }
+
   @Test func `a merge of a merged customer ends at the last one`() async throws {
     let service = try await twoCustomers()
     try await service.merge("guest", into: "alice")
@@ -158,6 +195,10 @@ import Testing
     async throws
   {
     let service = try await twoCustomers()
+    let put = try await service.request(
+      .put, "/v1/customers/guest/refund-settings", #"{"customerConsented": true}"#)
+    #expect(put.status == 200)
+    #expect(try await service.auditText().contains("guest"))
     let before = try await service.published().count { $0.key == "guest" }
     try await service.erase("guest", at: day(1))
     let last = try await service.published().last { $0.key == "guest" }
@@ -177,6 +218,7 @@ import Testing
       }
     }
     #expect(kept == [])
+    #expect(try await service.auditText().contains("guest") == false)
 
     // The same id comes back: its versions go on.
     try await service.read(

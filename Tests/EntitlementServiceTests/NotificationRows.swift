@@ -243,9 +243,9 @@ let subscriptionRows: [NotificationRow] = [
       $0.autoRenewStatus = 0
       $0.expirationIntent = 2
     }, on: 90,
-    // The right ended with the grace period.
-    shows: { !$0.isActive }
-  ),
+    // The right ended with the grace period; now it is known that nothing comes of it any more.
+    told: ["deactivated pro"],
+    shows: { !$0.isActive && $0.status == "expired" && $0.willRenew == false }),
   NotificationRow(
     "EXPIRED", "PRICE_INCREASE",
     before: Known.active(on: 20) { $0.priceIncreaseStatus = 0 },

@@ -131,4 +131,15 @@ import Testing
     let service = try TestService()
     #expect(try await put(service, body).status == 422)
   }
+
+  @Test func `settings that nobody put name no author and no time`() async throws {
+    let service = try TestService()
+    let answer = try await service.request(.get, "/v1/customers/alice/refund-settings")
+    #expect(String(decoding: answer.body, as: UTF8.self) == #"{"customerConsented":false}"#)
+    _ = try await service.request(
+      .put, "/v1/customers/alice/refund-settings", #"{"customerConsented": true, "author": "ann"}"#)
+    let put = try await service.request(.get, "/v1/customers/alice/refund-settings")
+    let text = String(decoding: put.body, as: UTF8.self)
+    #expect(text.contains("ann") && text.contains(#""updatedAt":\#(day(0))"#))
+  }
 }

@@ -52,7 +52,8 @@ final class TestService: Sendable {
     GrantRoutes(store: store, recompute: recompute).add(to: &router)
     SpendRoutes(store: store, recompute: recompute, metrics: SpendMetrics(metrics)).add(to: &router)
     RefundRoutes(store: store).add(to: &router)
-    WebhookRoutes(store: store, queue: hooks, allowsPrivate: true).add(to: &router)
+    WebhookRoutes(store: store, queue: hooks, allowsPrivate: true, apps: rules.current.apps)
+      .add(to: &router)
     self.router = router
   }
 
@@ -212,6 +213,15 @@ final class TestService: Sendable {
           ) { ($0.text(0), $0.int(1)) }, uniquingKeysWith: { $1 })
       )
     }
+  }
+
+  /// The log of writes as a reader of the file would find it.
+  func auditText() async throws -> String {
+    try await store.readers.read { reader in
+      try reader.query(
+        "SELECT caller, path, IFNULL(subject, ''), IFNULL(customer, '') FROM audit ORDER BY id"
+      ) { "\($0.text(0)) \($0.text(1)) \($0.text(2)) \($0.text(3))" }
+    }.joined(separator: "\n")
   }
 
   /// Accounts whose balance is not the sum of their entries, or less than their lots: must be none.

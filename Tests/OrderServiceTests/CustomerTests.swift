@@ -28,6 +28,17 @@ import Testing
       as: Principal(name: "support", scopes: [.admin]))
   }
 
+  /// The log of writes as a reader of the file would find it.
+  private func auditText() async throws -> String {
+    try await world.store.readers.read { reader in
+      try reader.query(
+        """
+        SELECT action, caller, path, IFNULL(subject, ''), IFNULL(customer, '') FROM audit ORDER BY id
+        """
+      ) { "\($0.text(0)) \($0.text(1)) \($0.text(2)) \($0.text(3)) \($0.text(4))" }
+    }.joined(separator: "\n")
+  }
+
   private func token(_ customer: String, _ body: String = "") async throws -> OrderWorld.Answer {
     try await world.send(.put, "/v1/customers/\(customer)/account-token", body)
   }
@@ -146,15 +157,28 @@ import Testing
     _ = try await world.send(
       .post, "/v1/restores",
       #"{"customer":"alice","signedTransactions":["\#(Proofs.signed("5"))"]}"#)
+    _ = try await world.send(
+      .post, "/v1/customers/alice/transfers",
+      #"{"lineage":"\#(OrderWorld.bundle)/Sandbox/7","reason":"moved"}"#)
+    _ = try await world.send(
+      .post, "/v1/orders", #"{"customer":"alice","productId":"coins.100"}"#,
+      headers: [("Idempotency-Key", "k")],
+      as: Principal(name: "token:alice", scopes: [.orders], customer: "alice"))
+    let logged = try await auditText()
+    #expect(logged.contains("token:alice") && logged.contains("/v1/customers/alice/transfers"))
     let first = try await erase("alice")
     #expect(first.status == 202)
+    let left = try await auditText()
+    #expect(!left.contains("alice") && !left.contains("anonymous-1") && !left.contains(order.id))
+    #expect(left.contains("POST /v1/customers/{customer}/erasure support"))
+    #expect(left.contains("erased:\(SHA256.hex("alice"))"))
     #expect(try await erase("alice").body == first.body)
     let told: [CustomerErased] = try await world.published(.customerErased)
     #expect(told.map(\.customer) == ["alice", "anonymous-1"])
     #expect(told.allSatisfy { $0.author == "support" && $0.reason == "asked for it" })
     for table in [
       "orders", "order_moves", "proofs", "proof_parts", "restores", "account_tokens", "merges",
-      "subscriptions_seen",
+      "subscriptions_seen", "transfers", "idempotency_keys",
     ] {
       let rows = try await world.store.readers.read { reader in
         try reader.first("SELECT COUNT(*) FROM \(table)") { $0.int(0) }
@@ -203,5 +227,56 @@ import Testing
     let answer = try await world.send(
       .post, "/v1/customers/a/merge", #"{"into":"b","reason":"\#(reason)"}"#)
     #expect(answer.status == 422 && answer.problem == "invalid-reason")
+  }
+
+  @Test func `an export holds everything that is kept here of a customer, and of merged ids`()
+    async throws
+  {
+    let order = try await world.place("guest")
+    _ = try await world.prove(order, Proofs.body("1"))
+    try await world.decide(token: order.id)
+    _ = try await token("alice")
+    _ = try await world.send(
+      .post, "/v1/restores",
+      #"{"customer":"alice","signedTransactions":["\#(Proofs.signed("5"))"]}"#)
+    _ = try await world.send(
+      .post, "/v1/customers/alice/transfers",
+      #"{"lineage":"\#(OrderWorld.bundle)/Sandbox/7","reason":"moved"}"#)
+    _ = try await merge("guest", "alice")
+    _ = try await world.place("bob")
+
+    struct Export: Decodable {
+      struct Entry: Decodable {
+        let order: Order
+        let moves: [OrderMove]
+      }
+      struct Proof: Decodable {
+        let orderId: String?
+        let outcome: ProofOutcome?
+      }
+      let customer: String
+      let merges: [CustomerMerged]
+      let accountTokens: [AccountTokens.Token]
+      let orders: [Entry]
+      let proofs: [Proof]
+      let restores: [Restore]
+      let transfers: [LineageTransferred]
+      let truncated: [String]
+    }
+    let answer = try await world.send(.get, "/v1/customers/guest/export")
+    let export: Export = try answer.read()
+    #expect(export.customer == "alice" && export.merges.map(\.customer) == ["guest"])
+    #expect(export.accountTokens.count == 1 && export.transfers.map(\.reason) == ["moved"])
+    #expect(export.orders.map(\.order.id) == [order.id])
+    #expect(export.orders.first?.moves.map(\.cause).first == "placed")
+    #expect(export.proofs.count == 2 && export.proofs.contains { $0.outcome != nil })
+    #expect(export.restores.count == 1 && export.truncated.isEmpty)
+    #expect(!answer.text.contains("bob"))
+    let cut = try await world.store.readers.read { reader in
+      try ExportCustomer.export("alice", bundleIds: [OrderWorld.bundle], limit: 1, reader)
+    }
+    #expect(cut.proofs.count == 1 && cut.truncated == ["proofs"])
+    _ = try await erase("alice")
+    #expect(try await world.send(.get, "/v1/customers/guest/export").status == 410)
   }
 }

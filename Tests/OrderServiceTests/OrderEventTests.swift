@@ -93,4 +93,28 @@ import Testing
     let unknown = try await world.send(.get, "/v1/orders/1/events")
     #expect(unknown.status == 404)
   }
+
+  @Test func `a stream ends soon after its key was revoked, and tells nothing more`() async throws {
+    let order = try await world.place()
+    let isRevoked = Mutex(false)
+    var router = Router(
+      access: AccessPolicy(identify: { _ throws(Problem) in
+        if isRevoked.withLock({ $0 }) {
+          throw Problem(status: 401, type: "unknown-key", title: "", detail: "")
+        }
+        return Principal(name: "shop", scopes: [.orders])
+      }))
+    OrderEvents(store: world.store, notices: world.notices, heartbeat: .milliseconds(10))
+      .add(to: &router)
+    let answer = await router.respond(
+      to: try Request(
+        .get, "/v1/orders/\(order.id)/events", headers: [("Authorization", "Bearer k")]))
+    let client = Client()
+    let reading = client.read(answer)
+    #expect(await client.has { $0.ids == [1] && $0.all.contains(": still here") })
+    isRevoked.withLock { $0 = true }
+    _ = try await world.prove(order, Proofs.body("1"))
+    await reading.value
+    #expect(client.ids == [1])
+  }
 }

@@ -25,8 +25,10 @@ struct OrderWorld: Sendable {
   let expiry: ExpireOrders
   private let complete: CompleteOrder
 
-  /// - Parameter transfer: The app's transfer policy.
-  init(transfer: String = "transfer") throws {
+  /// - Parameters:
+  ///   - transfer: The app's transfer policy.
+  ///   - catalog: Instead of the demo's.
+  init(transfer: String = "transfer", catalog: String? = nil) throws {
     let folder = URL.temporaryDirectory.appending(path: "purser-orders-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     store = try Store(
@@ -39,7 +41,9 @@ struct OrderWorld: Sendable {
          "apps": [{"bundleId": "\(Self.bundle)", "environments": {"Sandbox": {}},
                    "policies": {"transfer": "\(transfer)"}}]}
         """.utf8))
-    let catalog = try Catalog.load(path: "\(TestData.packageRoot)/deploy/demo/catalog.json")
+    let catalog =
+      try catalog.map { try Catalog(json: Array($0.utf8)) }
+      ?? Catalog.load(path: "\(TestData.packageRoot)/deploy/demo/catalog.json")
     let shop = Shop(
       apps: apps, catalogs: [Self.bundle: Reloadable("catalog", fixed: catalog)])
     expiry = ExpireOrders(notices: notices)
@@ -58,6 +62,7 @@ struct OrderWorld: Sendable {
         store: store, shop: shop, notices: notices, metrics: metrics)
     ).add(to: &router)
     CustomerRoutes(store: store, shop: shop, notices: notices).add(to: &router)
+    ExportCustomer(store: store, shop: shop).add(to: &router)
     self.router = router
   }
 

@@ -15,12 +15,23 @@ extension Request {
     do {
       try Customer.check(customer)
     } catch {
-      throw Problem(
-        status: 422, type: "invalid-customer", title: "Invalid customer id",
-        detail: "The customer id in the path is \(error); give 1 to 128 bytes without control "
-          + "characters, not beginning with '$'.")
+      throw Self.invalidCustomer(error)
     }
     return customer
+  }
+
+  private static func invalidCustomer(_ fault: Customer.Fault) -> Problem {
+    let fault =
+      switch fault {
+      case .empty: "is empty"
+      case .tooLong: "is longer than \(Customer.maximumBytes) bytes"
+      case .controlCharacter: "contains a control character"
+      case .dotSegment: "is '.' or '..', which cannot stand in the path of a URL"
+      case .reserved: "begins with '$'; such ids are Purser's own"
+      }
+    return Problem(
+      status: 422, type: "invalid-customer", title: "Invalid customer id",
+      detail: "The customer id in the path \(fault).")
   }
 
   /// Apple's environment in the query; nil for all.

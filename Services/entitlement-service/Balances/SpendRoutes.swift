@@ -39,16 +39,15 @@ struct SpendRoutes: Sendable {
     try Self.check(input.units)
     let reason = try input.reason.map { text throws(Problem) in try checkedText(text, "reason") }
     var wanted = Spend(
-      id: UUIDs.version5(
-        namespace: EventID.namespace, name: "\(kind.rawValue)\n\(asked)\n\(key)"),
-      kind: kind.rawValue,
+      id: WriteID.make(kind.rawValue, asked, key), kind: kind.rawValue,
       environment: try checkedEnvironment(input.environment ?? "Production"),
       units: input.units, expiresAt: kind == .credit ? input.expiresAt : nil, reason: reason,
       author: try request.author(input.author))
     let (recompute, metrics) = (recompute, metrics)
     let (spend, isNew) = try await store.change { [wanted] change in
       let row = try CustomerRow.writable(change.transaction, asked)
-      if let known = try Spend.load(change.transaction, wanted.id) {
+      let ids = try WriteID.all(kind.rawValue, asked, row, key, change.transaction)
+      if let known = try ids.firstNonNil({ try Spend.load(change.transaction, $0) }) {
         guard known.isSame(as: wanted) else { throw Problem.idempotencyKeyReused }
         return (known, false)
       }

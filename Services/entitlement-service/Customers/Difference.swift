@@ -35,6 +35,16 @@ struct Difference: Equatable {
     }
   }
 
+  /// What became known later of rights that ended before, such as a refund, or that Apple stopped trying
+  /// to bill: told as ended once more, so that nobody takes it for a right that stands.
+  static func ofEnded(_ told: [Entitlement], _ result: Entitlements.Result) -> [Difference] {
+    told.compactMap { before in
+      let right = Claim.Right(environment: before.environment, name: before.name)
+      guard let after = result.ended[right], after != before else { return nil }
+      return Difference(type: .entitlementDeactivated, before: before, after: after)
+    }
+  }
+
   /// A right whose grantor is not the customer's any more.
   private static func gone(_ before: Entitlement) -> Entitlement {
     var after = before

@@ -51,5 +51,6 @@ struct EraseCustomer: Sendable {
       "DELETE FROM entitlements WHERE customer = ?1 OR customer IN "
         + "(SELECT customer FROM customers WHERE merged_into = ?1)", customer)
     try recompute.hooks?.forget(change, customer)
+    try change.forgetInAudit(customer)
   }
 }

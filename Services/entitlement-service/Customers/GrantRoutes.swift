@@ -65,12 +65,14 @@ struct GrantRoutes: Sendable {
     }
     let reason = try checkedText(input.reason, "reason")
     let author = try request.author(input.author)
-    // Of the customer as asked for: the same key is the same grant also after a merge.
-    let id = UUIDs.version5(namespace: EventID.namespace, name: "grant\n\(asked)\n\(key)")
+    let id = WriteID.make("grant", asked, key)
     let recompute = recompute
     let (grant, isNew) = try await store.change { change in
       let row = try CustomerRow.writable(change.transaction, asked)
-      if let known = try Grants.grant(change.transaction, row.customer, id) {
+      let ids = try WriteID.all("grant", asked, row, key, change.transaction)
+      if let known = try ids.firstNonNil({
+        try Grants.grant(change.transaction, row.customer, $0)
+      }) {
         guard known.entitlement == input.entitlement, known.environment == environment,
           known.expiresAt == input.expiresAt, known.reason == reason,
           input.startsAt.map({ $0 == known.startsAt }) ?? true

@@ -13,10 +13,10 @@ struct RefundSettings: Codable, Equatable, Sendable {
   var deliveryStatus: String?
   /// Instead of the app's policy: whether a sample was offered before purchases.
   var sampleContentProvided: Bool?
-  /// Which key or person said so last.
-  var author = ""
+  /// Which key or person said so last; nil where nobody did.
+  var author: String?
   /// When, UTC milliseconds.
-  var updatedAt: Int64 = 0
+  var updatedAt: Int64?
 
   /// Apple's words for what was delivered (App Store Server API, `deliveryStatus`).
   static let deliveryStatuses = [

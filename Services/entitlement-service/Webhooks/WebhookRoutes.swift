@@ -1,3 +1,4 @@
+import Catalog
 import Cryptography
 import Events
 import HTTPServer
@@ -10,21 +11,14 @@ struct WebhookRoutes: Sendable {
   let store: Store
   let queue: WebhookQueue
   let allowsPrivate: Bool
+  let apps: Apps
 
   /// No more endpoints than this.
   static let limit = 100
+  /// Where a delivery may stand.
+  static let deliveryStates = ["pending", "behind", "delivered", "failed"]
   /// How long the old secret signs beside the new one.
   static let overlap: Int64 = 24 * 3600 * 1000
-
-  /// What the caller posts and puts.
-  struct Input: Decodable, Sendable {
-    let url: String
-    let types: [String]?
-    let bundleIds: [String]?
-    let environments: [String]?
-    let description: String?
-    let isEnabled: Bool?
-  }
 
   /// What is to be sent again: one event, or all of a time.
   struct Resend: Decodable, Sendable {
@@ -63,7 +57,7 @@ struct WebhookRoutes: Sendable {
   }
 
   private func create(_ request: Request) async throws -> Response {
-    let input = try checked(try request.json(Input.self))
+    let input = try checked(request)
     let key = try request.requiredIdempotencyKey()
     let author = try request.author(nil)
     let id = UUIDs.version5(namespace: EventID.namespace, name: "webhook\n\(author)\n\(key)")
@@ -93,7 +87,7 @@ struct WebhookRoutes: Sendable {
 
   /// Replaces address and filters; an endpoint that is enabled again goes on with what waits.
   private func update(_ request: Request) async throws -> Response {
-    let input = try checked(try request.json(Input.self))
+    let input = try checked(request)
     let (id, queue) = (request.parameter("webhook"), queue)
     return .json(
       EndpointAnswer(
@@ -142,6 +136,11 @@ struct WebhookRoutes: Sendable {
   private func deliveries(_ request: Request) async throws -> Response {
     let (id, limit) = (request.parameter("webhook"), try request.pageLimit())
     let (before, state) = (try request.numberCursor() ?? Int64.max, request.queryValue("state"))
+    if let state, !Self.deliveryStates.contains(state) {
+      throw Problem.invalidParameter(
+        "state", "give one of \(Self.deliveryStates.joined(separator: ", ")).")
+    }
+    guard queue.endpoints.contains(where: { $0.id == id }) else { throw Self.unknown(id) }
     return try await store.readers.read { reader in
       let rows = try reader.query(
         """
@@ -209,24 +208,9 @@ struct WebhookRoutes: Sendable {
     }
   }
 
-  /// - Throws: `Problem` 422 `invalid-webhook`.
-  private func checked(_ input: Input) throws(Problem) -> Input {
-    let isWeb =
-      input.url.hasPrefix("https://") || (allowsPrivate && input.url.hasPrefix("http://"))
-    guard isWeb, input.url.utf8.count <= 2000,
-      input.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !input.url.contains("@")
-    else {
-      throw Problem(
-        status: 422, type: "invalid-webhook", title: "Invalid webhook",
-        detail: "url must be an https URL of at most 2000 visible ASCII characters, without user "
-          + "and password.", members: ["path": "$.url"])
-    }
-    let lists = (input.types ?? []) + (input.bundleIds ?? []) + (input.environments ?? [])
-    guard lists.count <= 200, lists.allSatisfy({ (1...200).contains($0.utf8.count) }) else {
-      throw Problem(
-        status: 422, type: "invalid-webhook", title: "Invalid webhook",
-        detail: "types, bundleIds and environments hold at most 200 words of 1 to 200 bytes.")
-    }
+  private func checked(_ request: Request) throws -> WebhookInput {
+    let input = try request.json(WebhookInput.self)
+    try input.check(allowsPrivate: allowsPrivate, apps: apps)
     return input
   }
 
@@ -238,12 +222,12 @@ struct WebhookRoutes: Sendable {
 }
 
 extension WebhookEndpoint {
-  mutating func apply(_ input: WebhookRoutes.Input) {
+  mutating func apply(_ input: WebhookInput) {
     url = input.url
     types = input.types ?? []
     bundleIds = input.bundleIds ?? []
     environments = input.environments ?? []
-    description = String((input.description ?? "").prefix(200))
+    description = input.description ?? ""
     isEnabled = input.isEnabled ?? true
   }
 }

@@ -63,5 +63,9 @@ struct EraseCustomer: Sendable {
     try rows.run("DELETE FROM account_tokens WHERE customer = ?", customer)
     try rows.run("DELETE FROM merges WHERE customer = ?", customer)
     try rows.run("DELETE FROM subscriptions_seen WHERE customer = ?", customer)
+    try rows.run(
+      "DELETE FROM transfers WHERE CAST(body AS TEXT) ->> '$.customer' = ?", customer)
+    try rows.run("DELETE FROM idempotency_keys WHERE principal = ?", "token:\(customer)")
+    try change.forgetInAudit(customer)
   }
 }

@@ -58,6 +58,17 @@ struct TransferLineage: Sendable {
     }
   }
 
+  /// The transfers to a customer; support makes few.
+  static func all(_ rows: some StoreRows, _ customer: String, limit: Int64) throws
+    -> [LineageTransferred]
+  {
+    try rows.query(
+      """
+      SELECT body FROM transfers WHERE CAST(body AS TEXT) ->> '$.customer' = ? ORDER BY id LIMIT ?
+      """, customer, limit
+    ) { row in try EventJSON.decode(LineageTransferred.self, from: row.blob(0)) }
+  }
+
   private static func transfer(_ rows: some StoreRows, _ id: String) throws
     -> LineageTransferred?
   {

@@ -50,7 +50,7 @@ struct ListOrders: Sendable {
   /// - Throws: `Problem` 400 `invalid-parameter`.
   init(_ request: Request) throws(Problem) {
     customer = request.queryValue("customer")
-    state = request.queryValue("state").map { OrderState(rawValue: $0) }
+    state = try Self.state(request)
     from = try Self.time(request, "from")
     to = try Self.time(request, "to")
     limit = try request.pageLimit(default: 50, most: Self.largestPage)
@@ -60,6 +60,18 @@ struct ListOrders: Sendable {
       }
       self.cursor = cursor
     }
+  }
+
+  private static func state(_ request: Request) throws(Problem) -> OrderState? {
+    guard let text = request.queryValue("state") else { return nil }
+    let known: [OrderState] = [
+      .created, .submitted, .pending, .completed, .rejected, .cancelled, .expired,
+    ]
+    guard known.contains(OrderState(rawValue: text)) else {
+      throw .invalidParameter(
+        "state", "give one of \(known.map(\.rawValue).joined(separator: ", ")).")
+    }
+    return OrderState(rawValue: text)
   }
 
   private static func time(_ request: Request, _ name: String) throws(Problem) -> Int64? {

@@ -11,7 +11,7 @@ import ServiceRuntime
 struct OrderEvents: Sendable {
   /// So long a stream may be silent: a line of comment shows both sides that the other lives.
   static let heartbeat: Duration = .seconds(15)
-  /// After this time a stream ends and the client comes back, with a key that may have been revoked.
+  /// After this time a stream ends and the client comes back.
   static let longest: Duration = .seconds(1800)
   /// How many streams a customer may have open.
   static let perCustomer = 8
@@ -41,12 +41,12 @@ struct OrderEvents: Sendable {
       shares.append(StreamBody.Share("key \(key)", limit: Self.perKey))
     }
     return Response.stream(contentType: "text/event-stream", shares: shares) { writer in
-      await run(order.id, after: after, writer)
+      await run(order.id, after: after, request, writer)
     }
   }
 
-  /// Writes moves until the client has gone, the service stops or the time is over.
-  private func run(_ id: String, after: Int64, _ writer: StreamWriter) async {
+  /// Writes moves until the client has gone, its key is revoked, the service stops or the time is over.
+  private func run(_ id: String, after: Int64, _ request: Request, _ writer: StreamWriter) async {
     let end = Deadline.after(Self.longest)
     var after = after
     // What a client waits before it comes back, in milliseconds.
@@ -55,6 +55,7 @@ struct OrderEvents: Sendable {
       // The place in the line comes before the look at the state, so that no move is missed between.
       let ticket = notices.streams.enter(id)
       defer { notices.streams.leave(ticket) }
+      guard request.isStillAdmitted else { return }
       guard
         let moves = try? await store.readers.read({ [after] reader in
           // An order of an erased customer is gone, and its stream with it.

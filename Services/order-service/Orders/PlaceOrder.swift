@@ -41,6 +41,7 @@ struct PlaceOrder: Sendable {
     try Problem.check(customer: input.customer)
     let app = try shop.app(input.bundleId)
     let product = try shop.product(input.productId, of: app)
+    guard product.isSold else { throw Problem.notForSale(product.id) }
     let quantity = input.quantity ?? 1
     guard (1...10).contains(quantity), quantity == 1 || product.kind == .consumable else {
       throw Problem(

@@ -16,6 +16,10 @@ struct StackPlan: Sendable {
   var logLevel = "info"
   /// The one key of all services; made for this stack.
   var apiKey = "purser_" + Hex.encode(randomBytes(20))
+  /// A file of API keys that the services read again when it changes; nil gives them `apiKey` alone.
+  var keyFile: String?
+  /// Whether webhooks may go without TLS, and to this machine.
+  var allowsPrivateWebhooks = false
   /// The app that the simulator sells for.
   var bundleID = "com.example.demo"
   /// Whether verify-service has a key to the simulator's API, so that its jobs run.
@@ -34,6 +38,9 @@ struct StackPlan: Sendable {
   var verifyURL: String { "http://127.0.0.1:\(ports.verify)" }
   var entitlementURL: String { "http://127.0.0.1:\(ports.entitlement)" }
   var simulatorURL: String { "http://127.0.0.1:\(ports.simulator)" }
+
+  /// The line of `apiKey` in a file of keys.
+  var keyLine: String { "purser:admin:\(SHA256.hex(apiKey))" }
 
   func file(_ name: String) -> String { "\(folder)/\(name)" }
 

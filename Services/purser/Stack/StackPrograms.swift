@@ -1,4 +1,3 @@
-import Cryptography
 import Processes
 
 /// The programs of a stack with their settings.
@@ -46,11 +45,18 @@ extension StackPlan {
       "\(prefix)_HTTP_PORT": "\(port)",
       "\(prefix)_STORE": file(store),
       "PURSER_CONFIG": file("purser.json"),
-      "PURSER_API_KEYS": "purser:admin:\(SHA256.hex(apiKey))",
       "PURSER_TOPIC_PREFIX": topicPrefix,
       "PURSER_CLOCK_FILE": file("clock"),
       "PURSER_LOG_LEVEL": logLevel,
     ]
+    if let keyFile {
+      settings["PURSER_API_KEYS_FILE"] = keyFile
+    } else {
+      settings["PURSER_API_KEYS"] = keyLine
+    }
+    if prefix == "ENTITLEMENT", allowsPrivateWebhooks {
+      settings["ENTITLEMENT_WEBHOOKS_PRIVATE"] = "1"
+    }
     if prefix == "VERIFY" {
       settings["VERIFY_API_SANDBOX_URL"] = simulatorURL
       settings["VERIFY_RECEIPT_SANDBOX_URL"] = "\(simulatorURL)/verifyReceipt"

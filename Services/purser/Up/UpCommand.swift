@@ -1,3 +1,4 @@
+import Access
 import Events
 import FoundationEssentials
 import HTTPClient
@@ -17,6 +18,10 @@ enum UpCommand {
       Each start begins anew: stores, topics and the simulator's purchases are those of this run.
       If KAFKA_BOOTSTRAP_SERVERS is set, that broker is used, with the topics of PURSER_TOPIC_PREFIX,
       which then keep what earlier runs wrote: give each run a prefix of its own.
+
+      The services read the file 'keys' in that folder and notice its changes: 'purser keys create
+      --file D/keys …' adds a key while they run. It begins with the keys of PURSER_API_KEYS_FILE.
+      ENTITLEMENT_WEBHOOKS_PRIVATE=1 lets webhooks go to this machine.
       """,
     options: [
       .init(
@@ -52,6 +57,10 @@ enum UpCommand {
     try folder.lock()
     try folder.empty()
     try folder.write(secret: plan.apiKey, to: "api-key")
+    let keys = try settings.keyFile.map { try KeyFile(path: $0).read().lines.map(\.text) } ?? []
+    try folder.write(secret: ([plan.keyLine] + keys).joined(separator: "\n"), to: "keys")
+    plan.keyFile = plan.file("keys")
+    plan.allowsPrivateWebhooks = settings.allowsPrivateWebhooks
 
     let http = HTTPClient(workers: 1, name: "up", log: .silent, metrics: Metrics())
     let stack = Stack(plan, terminal: terminal, http: http) { signals.first.current != nil }

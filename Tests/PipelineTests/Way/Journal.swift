@@ -142,12 +142,19 @@ extension EntitlementChanged: Told {
   ]
 }
 extension BalanceChanged: Told { static let types: Set<EventType> = [.balanceChanged] }
+extension EntitlementsErased: Told { static let types: Set<EventType> = [.entitlementsErased] }
 extension CustomerState: Told { static let types: Set<EventType> = [.customerState] }
 
 extension ReadEvent {
   /// The payload, if the event is of a type that bears it.
   func told<Value: Told>(_ type: Value.Type) -> Value? {
     Value.types.contains(self.type) && topic != .deadLetters ? payload(type) : nil
+  }
+
+  /// The version of an event of `iap.entitlements`, whatever its type.
+  var version: Int64? {
+    struct Versioned: Decodable { let version: Int64 }
+    return payload(Versioned.self)?.version
   }
 
   /// The key as text.

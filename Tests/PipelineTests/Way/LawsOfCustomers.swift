@@ -8,11 +8,16 @@ import Kafka
 private enum Change {
   case right(EntitlementChanged, EventType)
   case balance(BalanceChanged)
+  case erased(EntitlementsErased)
+  /// Grants, merges and reports: they change nothing that is folded.
+  case other(version: Int64)
 
   var version: Int64 {
     switch self {
     case .right(let change, _): change.version
     case .balance(let change): change.version
+    case .erased(let change): change.version
+    case .other(let version): version
     }
   }
 }
@@ -28,6 +33,10 @@ extension Laws {
         changes[event.key, default: []].append(.right(change, event.type))
       } else if let change = event.told(BalanceChanged.self) {
         changes[event.key, default: []].append(.balance(change))
+      } else if let change = event.told(EntitlementsErased.self) {
+        changes[event.key, default: []].append(.erased(change))
+      } else if let version = event.version {
+        changes[event.key, default: []].append(.other(version: version))
       }
     }
     return changes
@@ -59,7 +68,10 @@ extension Laws {
     let law = "the fold of a customer's events is the state topic's last record and the store"
     var last: [String: CustomerState] = [:]
     for event in events where event.topic == .entitlementState {
-      guard let state = event.told(CustomerState.self) else { continue }
+      guard let state = event.told(CustomerState.self) else {
+        if event.record.value == nil { last[event.key] = nil }
+        continue
+      }
       // A repeated record may stand behind a newer one; a reader skips versions that it has.
       if state.version > last[event.key]?.version ?? 0 { last[event.key] = state }
     }
@@ -72,12 +84,14 @@ extension Laws {
         }
       }
       let state = last[customer]
+      func amounts(_ balances: [Balance]?) -> [Balance]? { balances?.filter { $0.amount != 0 } }
       let faults = [
-        ("state topic, version", state?.version == changes.last?.version),
-        ("state topic, rights", state?.entitlements == fold.rights),
-        ("state topic, balances", state?.balances == fold.balances),
+        ("state topic, version", fold.isErased || state?.version == changes.last?.version),
+        ("state topic, erasure", fold.isErased == (state == nil)),
+        ("state topic, rights", state?.entitlements ?? [] == fold.rights),
+        ("state topic, balances", amounts(state?.balances) ?? [] == fold.balances),
         ("store, rights", stores.entitlements[customer, default: []] == fold.rights),
-        ("store, balances", stores.balances[customer, default: []] == fold.balances),
+        ("store, balances", amounts(stores.balances[customer, default: []]) == fold.balances),
       ].filter { !$0.1 }
       if let fault = faults.first {
         broken.append(
@@ -96,23 +110,38 @@ extension Laws {
 /// What a subscriber knows of one customer.
 private struct Fold {
   private var byRight: [String: Entitlement] = [:]
+  private var ended: [String: Entitlement] = [:]
   private var byUnit: [String: Balance] = [:]
+
+  /// Whether the last event was the erasure.
+  private(set) var isErased = false
 
   var rights: [Entitlement] {
     byRight.values.sorted { ($0.environment, $0.name) < ($1.environment, $1.name) }
   }
   var balances: [Balance] {
-    byUnit.values.sorted { ($0.environment, $0.unit) < ($1.environment, $1.unit) }
+    byUnit.values.filter { $0.amount != 0 }.sorted {
+      ($0.environment, $0.unit) < ($1.environment, $1.unit)
+    }
   }
 
   /// Takes an event; says what does not fit what was known.
   mutating func take(_ change: Change) -> String? {
+    isErased = false
     switch change {
+    case .erased:
+      self = Fold()
+      isErased = true
+      return nil
+    case .other: return nil
     case .right(let change, let type):
       let right = "\(change.entitlement.environment)/\(change.entitlement.name)"
-      let known = byRight.updateValue(change.entitlement, forKey: right)
-      if !change.entitlement.isActive { byRight[right] = nil }
-      if change.previous != known {
+      let known = byRight[right]
+      byRight[right] = change.entitlement.isActive ? change.entitlement : nil
+      // What became known later of a right that ended is told as ended once more.
+      let previous = change.entitlement.isActive ? known : known ?? ended[right]
+      ended[right] = change.entitlement.isActive ? nil : change.entitlement
+      if change.previous != previous {
         return "\(right) at version \(change.version): its previous state is another than known"
       }
       let fitting: EventType =

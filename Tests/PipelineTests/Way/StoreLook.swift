@@ -14,7 +14,7 @@ struct StoreLook: Sendable {
   /// The topics that each service reads.
   static let inputs: [String: Set<Topic>] = [
     "order-service": [.transactions], "verify-service": [.proofs, .appstore, .customers],
-    "entitlement-service": [.transactions],
+    "entitlement-service": [.transactions, .customers],
   ]
   private static let tables = [
     "order-service": ["outbox", "waiting_records", "orders", "proofs", "idempotency_keys"],

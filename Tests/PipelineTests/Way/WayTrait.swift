@@ -32,6 +32,9 @@ extension Trait where Self == WayTrait {
   /// A stack of the suite's own.
   static var ownWay: WayTrait { WayTrait() }
 
+  /// A stack whose customers are merged and erased: the suite holds the laws that are about those.
+  static var wayOfCustomers: WayTrait { WayTrait(keepsLaws: false) }
+
   /// A stack whose jobs ask the simulator, often.
   static var wayWithApple: WayTrait {
     WayTrait(
