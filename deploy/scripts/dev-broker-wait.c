@@ -1,4 +1,5 @@
-// Lets the development broker wait, as Kafka does, when a Fetch finds nothing.
+// Lets the development broker wait, as Kafka does, when a Fetch finds nothing, and write all that it has
+// only as often as a tenth of a core allows.
 //
 // noida-db 0.2.3 ignores `max_wait_ms` and answers an empty Fetch at once; so every idle consumer asks
 // several thousand times a second and keeps a core busy on both sides. Loaded into the broker with
@@ -8,12 +9,18 @@
 //
 // The broker serves each connection by a thread of its own with blocking `recv` and `send`; one `recv`
 // brings a whole request of a consumer. Whatever does not look like that is passed on untouched.
+//
+// Its thread `autosave` writes a snapshot of everything one second after the last one, so that after some
+// ten thousand records it is never done, and takes 80 % of the broker's CPU. Here it sleeps nine times as
+// long as a snapshot took, in pieces of its own second. An orderly end writes all, as before.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -130,4 +137,24 @@ ssize_t send(int socket, const void *buffer, size_t size, int flags) {
         syscall(SYS_futex, &writes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     }
     return real(socket, buffer, size, flags);
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
+    static int (*real)(clockid_t, int, const struct timespec *, struct timespec *);
+    static _Thread_local struct timespec woke;
+    if (!real)
+        real = (int (*)(clockid_t, int, const struct timespec *, struct timespec *))dlsym(
+            RTLD_NEXT, "clock_nanosleep");
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
+    if (strcmp(name, "autosave") != 0) return real(clock, flags, time, rest);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    // The first time there is no last one.
+    time_t worked = woke.tv_sec ? now.tv_sec - woke.tv_sec : 0;
+    long pieces = woke.tv_sec ? 9 * (worked * 1000 + (now.tv_nsec - woke.tv_nsec) / 1000000) / 1000 : 0;
+    int result = real(clock, flags, time, rest);
+    while (result == 0 && pieces-- > 0) result = real(clock, flags, time, rest);
+    clock_gettime(CLOCK_MONOTONIC, &woke);
+    return result;
 }
