@@ -22,14 +22,16 @@ public func randomBytes(_ count: Int) -> [UInt8] {
 /// Hexadecimal text.
 public enum Hex {
   /// Two lower-case characters per byte.
-  public static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.underestimatedCount * 2)
-    for byte in bytes {
-      text.append(digit(byte >> 4))
-      text.append(digit(byte & 15))
+  public static func encode(_ bytes: some Collection<UInt8>) -> String {
+    unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+      var place = 0
+      for byte in bytes {
+        unsafe text[place] = digit(byte >> 4)
+        unsafe text[place + 1] = digit(byte & 15)
+        place += 2
+      }
+      return place
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// The bytes, or nil for an odd length or another character; both cases are read.

@@ -10,8 +10,19 @@ public enum UUIDs {
   /// A namespace that is no UUID is itself hashed as the namespace's bytes, so the answer stays
   /// a pure function of both texts.
   public static func version5(namespace: String, name: String) -> String {
-    let space = bytes(of: namespace) ?? Array(SHA1.hash(namespace).prefix(16))
-    return text(of: Array(SHA1.hash(space + Array(name.utf8)).prefix(16)), version: 5)
+    version5(namespace: Self.namespace(namespace), name: name)
+  }
+
+  /// The same, for a namespace whose bytes were read before.
+  public static func version5(namespace: [UInt8], name: String) -> String {
+    var hashed = namespace
+    hashed.append(contentsOf: name.utf8)
+    return text(of: Array(SHA1.hash(hashed).prefix(16)), version: 5)
+  }
+
+  /// The bytes of a namespace, for whoever makes many names in it.
+  public static func namespace(_ text: String) -> [UInt8] {
+    bytes(of: text) ?? Array(SHA1.hash(text).prefix(16))
   }
 
   /// The canonical lower-case form, or nil if the text is not a UUID of 36 characters.
@@ -45,13 +56,18 @@ public enum UUIDs {
   }
 
   private static func canonical(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(36)
-    for byte in bytes {
-      if isHyphen(text.count) { text.append(UInt8(ascii: "-")) }
-      text.append(Hex.digit(byte >> 4))
-      text.append(Hex.digit(byte & 15))
+    unsafe String(unsafeUninitializedCapacity: 36) { text in
+      var place = 0
+      for byte in bytes {
+        if isHyphen(place) {
+          unsafe text[place] = UInt8(ascii: "-")
+          place += 1
+        }
+        unsafe text[place] = Hex.digit(byte >> 4)
+        unsafe text[place + 1] = Hex.digit(byte & 15)
+        place += 2
+      }
+      return place
     }
-    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -28,12 +28,17 @@ public struct EventHeaders: Sendable, Equatable {
 
   /// The headers as they stand in a record.
   public var pairs: [(name: String, value: String)] {
-    var pairs = [
-      ("ce_specversion", "1.0"), ("ce_id", id), ("ce_type", type.rawValue), ("ce_source", source),
-      ("ce_time", time), ("ce_subject", subject), ("content-type", "application/json"),
-    ]
-    if let traceparent { pairs.append(("traceparent", traceparent)) }
-    return pairs.map { (name: $0.0, value: $0.1) }
+    var pairs: [(name: String, value: String)] = []
+    pairs.reserveCapacity(8)
+    pairs.append((name: "ce_specversion", value: "1.0"))
+    pairs.append((name: "ce_id", value: id))
+    pairs.append((name: "ce_type", value: type.rawValue))
+    pairs.append((name: "ce_source", value: source))
+    pairs.append((name: "ce_time", value: time))
+    pairs.append((name: "ce_subject", value: subject))
+    pairs.append((name: "content-type", value: "application/json"))
+    if let traceparent { pairs.append((name: "traceparent", value: traceparent)) }
+    return pairs
   }
 
   /// Reads the headers of a record; nil when `ce_id` or `ce_type` is missing.

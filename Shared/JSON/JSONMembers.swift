@@ -1,9 +1,20 @@
 /// The members of one JSON object: where they lie, not yet what they say.
 public struct JSONMembers: Sendable {
+  /// Places of 32 bits keep thirty members below the size from which an allocation costs more.
   private struct Member {
-    let name: Range<Int>
+    private let nameStart, nameEnd, valueStart, valueEnd: Int32
     let isPlain: Bool
-    let value: Range<Int>
+
+    init(name: Range<Int>, isPlain: Bool, value: Range<Int>) {
+      nameStart = Int32(name.lowerBound)
+      nameEnd = Int32(name.upperBound)
+      valueStart = Int32(value.lowerBound)
+      valueEnd = Int32(value.upperBound)
+      self.isPlain = isPlain
+    }
+
+    var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+    var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
   }
 
   /// The whole text, in which the places lie.
@@ -14,6 +25,9 @@ public struct JSONMembers: Sendable {
   public init(_ bytes: [UInt8]) throws(JSONFault) {
     guard (try? UTF8Span(validating: bytes.span)) != nil else {
       throw JSONFault(detail: "expected UTF-8", offset: 0)
+    }
+    guard bytes.count <= Int(Int32.max) else {
+      throw JSONFault(detail: "text of 2 GiB or more", offset: Int(Int32.max))
     }
     self.bytes = bytes
     var scanner = JSONScanner(bytes)
@@ -31,7 +45,7 @@ public struct JSONMembers: Sendable {
 
   private mutating func read(_ scanner: inout JSONScanner) throws(JSONFault) {
     var found: [Member] = []
-    found.reserveCapacity(32)
+    found.reserveCapacity(24)
     try scanner.members(depth: 0) { name, isPlain, value in
       found.append(Member(name: name, isPlain: isPlain, value: value))
     }
@@ -74,11 +88,14 @@ public struct JSONMembers: Sendable {
     guard member.isPlain else { return JSONText.decode(bytes[member.name]) == "\(name)" }
     let place = member.name
     guard place.count == name.utf8CodeUnitCount else { return false }
-    return name.withUTF8Buffer { expected in
-      for index in 0..<place.count where unsafe bytes[place.lowerBound + index] != expected[index] {
-        return false
+    return unsafe bytes.withUnsafeBytes { bytes in
+      name.withUTF8Buffer { expected in
+        for index in 0..<place.count
+        where unsafe bytes[place.lowerBound + index] != expected[index] {
+          return false
+        }
+        return true
       }
-      return true
     }
   }
 }

@@ -40,9 +40,11 @@ public enum JSONNumber {
 public enum JSONText {
   /// The text of a string's content with its escapes resolved; nil for an escape that is none.
   public static func decode(_ content: ArraySlice<UInt8>) -> String? {
-    guard content.contains(UInt8(ascii: "\\")) else {
-      return String(decoding: content, as: UTF8.self)
+    let isPlain = unsafe content.withUnsafeBytes { bytes in
+      // What is no escape is passed eight bytes at a time.
+      unsafe !bytes[PlainText.skip(bytes, from: 0)...].contains(UInt8(ascii: "\\"))
     }
+    guard !isPlain else { return String(decoding: content, as: UTF8.self) }
     var text: [UInt8] = []
     text.reserveCapacity(content.count)
     var rest = content

@@ -107,6 +107,8 @@ public struct JSONWriter: Sendable {
     var value = value
     value.withUTF8 { text in
       let count = text.count
+      // A signed text is most of its event: room is made for it at once.
+      if count > 1024 { bytes.reserveCapacity(bytes.count + count + 512) }
       var start = 0
       var index = 0
       while true {

@@ -91,13 +91,14 @@ public struct Change {
 public enum EventID {
   /// The namespace of Purser's event ids (RFC 9562 §5.5), a random version 4 UUID.
   public static let namespace = "6b0f3c52-9a0e-4c4e-8b71-3f5f2d5d6a11"
+  private static let namespaceBytes = UUIDs.namespace(namespace)
 
   /// UUIDv5 of type, subject and revision.
   public static func make(
     _ type: EventType, subject: String, revision: some CustomStringConvertible
   ) -> String {
     UUIDs.version5(
-      namespace: namespace, name: "\(type.rawValue)\n\(subject)\n\(revision.description)")
+      namespace: namespaceBytes, name: "\(type.rawValue)\n\(subject)\n\(revision.description)")
   }
 }
 

@@ -74,12 +74,7 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
 
   /// Waits until the key is notified, at most for the given time, and leaves the line.
   public func wait(_ ticket: Ticket, atMost duration: Duration) async -> Ending {
-    let timer = Task {
-      try? await Task.sleep(for: duration)
-      ticket.completion.complete(with: .timedOut)
-    }
-    let ending = await ticket.completion.value()
-    timer.cancel()
+    let ending = await ticket.completion.value(atMost: duration, otherwise: .timedOut)
     leave(ticket)
     return ending
   }

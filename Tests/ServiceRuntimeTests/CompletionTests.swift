@@ -1,6 +1,7 @@
-import ServiceRuntime
 import Synchronization
 import Testing
+
+@testable import ServiceRuntime
 
 @Suite struct `A completion` {
   @Test func `gives the first value to everyone, before and after`() async {
@@ -100,5 +101,57 @@ import Testing
     }
     await joiner.joined()
     #expect(results.withLock { $0 } == [false, true])
+  }
+}
+
+@Suite struct `A wait with a time` {
+  @Test func `ends with the value that came in time`() async {
+    let completion = Completion<Int>()
+    async let value = completion.value(atMost: .seconds(60), otherwise: -1)
+    completion.complete(with: 7)
+    #expect(await value == 7)
+    #expect(await completion.value(atMost: .zero, otherwise: -1) == 7)
+  }
+
+  @Test func `ends when its time is over, not before, and the late value is the value of all`()
+    async
+  {
+    let completion = Completion<Int>()
+    let began = ContinuousClock.now
+    #expect(await completion.value(atMost: .milliseconds(50), otherwise: -1) == -1)
+    #expect(ContinuousClock.now - began >= .milliseconds(50))
+    #expect(!completion.complete(with: 7))
+    #expect(completion.current == -1)
+  }
+
+  @Test func `a shorter wait that begins later ends first`() async {
+    let ended = await withTaskGroup(of: Int.self) { group in
+      for (number, milliseconds) in [600, 300, 1].enumerated() {
+        group.addTask {
+          await Completion<Int>().value(atMost: .milliseconds(milliseconds), otherwise: number)
+        }
+        // The longest is waited for before the next begins.
+        try? await Task.sleep(for: .milliseconds(30))
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(ended == [2, 1, 0])
+  }
+
+  @Test func `thousands of waits that are not needed leave nothing behind`() async {
+    let timeouts = Timeouts.shared
+    let before = timeouts.count
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<5_000 {
+        group.addTask {
+          let completion = Completion<Int>()
+          async let value = completion.value(atMost: .seconds(3600), otherwise: -1)
+          completion.complete(with: 1)
+          _ = await value
+        }
+      }
+    }
+    // Other tests may wait meanwhile, by the dozen.
+    #expect(timeouts.count < before + 1000)
   }
 }

@@ -42,13 +42,9 @@ final class EdgeSender: Sendable {
       inFlight.wrappingSubtract(1, ordering: .relaxed)
       return .failure(error)
     }
-    let timer = Task {
-      try? await Task.sleep(for: duration)
-      completion.complete(
-        with: .failure(KafkaError(code: .timedOut, reason: "no report within \(duration)")))
-    }
-    defer { timer.cancel() }
-    return await completion.value()
+    return await completion.value(
+      atMost: duration,
+      otherwise: .failure(KafkaError(code: .timedOut, reason: "no report within \(duration)")))
   }
 
   /// The producer, or a new one in place of one that is of no more use.
