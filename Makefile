@@ -53,6 +53,7 @@ lint: ## Checks format, imports and the rules for files
 	deploy/scripts/check-imports
 	deploy/scripts/check-files
 	deploy/scripts/write-event-forms --check
+	deploy/scripts/write-event-documents --check
 
 clean: ## Removes what was built; stores and logs of `purser up` stay
 	rm -rf .build

@@ -136,7 +136,7 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AppStore", "Cryptography", "HTTPClient", "Kafka", "SQLite", "ServiceRuntime",
+        "AppStore", "Cryptography", "HTTPClient", "Kafka", "Processes", "SQLite", "ServiceRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),

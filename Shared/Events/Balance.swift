@@ -6,7 +6,7 @@ public struct Balance: Codable, Sendable, Equatable {
   public var unit: String
   /// Apple's environment.
   public var environment: String
-  /// How much there is; the sum of the customer's entries.
+  /// How much there is: the sum of the customer's entries; below zero only under the policy `debt`.
   public var amount: Int64
 
   /// Makes a balance.

@@ -2,11 +2,13 @@ public import JSON
 
 /// A right that a customer has or had, and what gives it.
 public struct Entitlement: Codable, Sendable, Equatable {
-  /// The right's name, such as `pro`.
+  /// The right, such as `pro`, as the catalog names it.
   public var name: String
-  /// Apple's environment; rights of the sandbox never mix with those of production.
+  /// `Production`, `Sandbox` or `Xcode`; rights of the sandbox never mix with those of production.
   public var environment: String
   /// Whether the customer may use it.
+  ///
+  /// Trust this, not `expiresAt`: a renewal may arrive a little late, and the right lasts meanwhile.
   public var isActive: Bool
   /// The product that gives it.
   public var productId: String?

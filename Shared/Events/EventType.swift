@@ -31,7 +31,8 @@ public struct EventType: RawRepresentable, Codable, Hashable, Sendable {
   public static let entitlementActivated = EventType(rawValue: "purser.entitlement.activated.v1")
   /// `EntitlementChanged` on `iap.entitlements`: the right stands, something about it changed.
   public static let entitlementUpdated = EventType(rawValue: "purser.entitlement.updated.v1")
-  /// `EntitlementChanged` on `iap.entitlements`: the right went.
+  /// `EntitlementChanged` on `iap.entitlements`: the right went; told again when more becomes known of
+  /// how it ended.
   public static let entitlementDeactivated = EventType(
     rawValue: "purser.entitlement.deactivated.v1")
   /// `BalanceChanged` on `iap.entitlements`.

@@ -15,7 +15,7 @@ public struct LineageRenewal: Codable, Sendable, Equatable {
   public var expirationIntent: Int64?
   /// Whether Apple is retrying to bill.
   public var isInBillingRetryPeriod: Bool?
-  /// Until when the grace period keeps access.
+  /// Until when the grace period keeps access, UTC milliseconds.
   public var gracePeriodExpiresDate: Int64?
   /// 0 not answered, 1 consented.
   public var priceIncreaseStatus: Int64?
@@ -35,19 +35,19 @@ public struct LineageRenewal: Codable, Sendable, Equatable {
   public var appTransactionId: String?
   /// How it is proved when Apple did not sign it singly: `verify-receipt`.
   public var evidence: String?
-  /// End of the newest period; may be past.
+  /// End of the newest period, UTC milliseconds; may be past.
   public var renewalDate: Int64?
   /// What the next period will cost, in milliunits.
   public var renewalPrice: Int64?
   /// ISO 4217.
   public var currency: String?
-  /// Start of the present streak.
+  /// Start of the present streak, UTC milliseconds.
   public var recentSubscriptionStartDate: Int64?
   /// `BILLED_UPFRONT` or `MONTHLY`, of the next period.
   public var renewalBillingPlanType: String?
   /// The commitment that would follow.
   public var commitmentInfo: LineageRenewalCommitment?
-  /// When Apple signed this version of it.
+  /// When Apple signed this version of it, UTC milliseconds.
   public var signedDate: Int64
   /// SHA-256 of the signed text, lower-case hex; decides between two of one `signedDate`.
   public var hash: String

@@ -13,15 +13,15 @@ public struct LineageTransaction: Codable, Sendable, Equatable {
   public var type: String
   /// How many were bought; 1 except for consumables.
   public var quantity: Int64
-  /// When it was charged.
+  /// When it was charged, UTC milliseconds.
   public var purchaseDate: Int64
-  /// When the lineage's first transaction was charged.
+  /// When the lineage's first transaction was charged, UTC milliseconds.
   public var originalPurchaseDate: Int64?
-  /// End of the period; auto-renewables only.
+  /// End of the period, UTC milliseconds; auto-renewables only.
   public var expiresDate: Int64?
-  /// When Apple signed this version of it.
+  /// When Apple signed this version of it, UTC milliseconds.
   public var signedDate: Int64
-  /// When it was refunded or revoked.
+  /// When it was refunded or revoked, UTC milliseconds.
   public var revocationDate: Int64?
   /// 0 other, 1 issue within the app.
   public var revocationReason: Int64?

@@ -106,6 +106,7 @@ public enum EventID {
 struct StoreContext: Sendable {
   let source: String
   let topics: TopicNames
+  let metrics: Metrics
   let outbox = OutboxSignal()
   let timersWake = Wake()
 }

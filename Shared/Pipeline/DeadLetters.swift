@@ -1,6 +1,7 @@
 import Events
 import Kafka
 import SQLite
+import ServiceRuntime
 
 /// Writes records that cannot be used to the dead-letter topic: original key, value and headers,
 /// and beside them why and where they came from.
@@ -19,6 +20,7 @@ enum DeadLetters {
         ("origin-topic", record.topic), ("origin-partition", "\(record.partition)"),
         ("origin-offset", "\(record.offset)"),
       ])
+    count(change, reason)
   }
 
   /// Puts a row that Kafka refused into the outbox as a dead letter.
@@ -35,12 +37,20 @@ enum DeadLetters {
           ("reason", "refused-by-kafka"), ("detail", error.description),
           ("service", change.context.source), ("origin-topic", row.topic),
         ])
+      count(change, "refused-by-kafka")
       return true
     }
     guard record.value != nil else { return false }
     record.value = nil
     try insert(change, record, notes: [("value-left-out", error.description)])
     return true
+  }
+
+  private static func count(_ change: Change, _ reason: String) {
+    change.count(
+      change.context.metrics.counter(
+        "dead_letters_total", "Records given up, by reason; each is on the dead-letter topic.",
+        labels: ["reason": reason]))
   }
 
   private static func insert(_ change: Change, _ original: Record, notes: [(String, String)])

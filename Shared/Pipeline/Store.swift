@@ -41,7 +41,7 @@ public final class Store: Sendable {
   ) throws {
     self.clock = clock
     self.path = path
-    context = StoreContext(source: source, topics: topics)
+    context = StoreContext(source: source, topics: topics, metrics: metrics)
     writer = try Writer(
       path: path, migrations: migrations, applicationID: StoreIdentity.id(of: source), log: log,
       metrics: metrics, name: "store",

@@ -1,38 +1,32 @@
 import Events
 import Testing
 
-@Suite("The page for subscribers") struct EventDocumentTests {
+@Suite("The pages for subscribers") struct EventDocumentTests {
   private static let page = Document("docs/events/README.md")
-  private static let spans = Set(page.spans.map(\.text))
+  private static let reference = Document("docs/events/reference.md")
+  private static let published = Set(Repository.literals(after: "EventType(rawValue: "))
+    .union(Repository.literals(after: "EventType(\n    rawValue: "))
 
-  @Test(arguments: [
-    "entitlement.updated", "balance.changed", "grant.removed", "entitlements.customer-merged",
-    "entitlements.customer-erased", "consumption.reported", "customer.state",
-  ])
-  func `it explains every field of the events`(event: String) {
-    let golden = Repository.text("Tests/Fixtures/events/\(event).v1.json")
-    let keys = Repository.quoted(in: golden).enumerated().compactMap { index, text in
-      golden.contains("\"\(text)\":") ? text : nil
+  @Test func `every type of event is explained, with a schema beside it`() {
+    #expect(Self.published.count > 15)
+    let spans = Set(Self.reference.spans.map(\.text))
+    for type in Self.published {
+      #expect(spans.contains(type))
+      #expect(Repository.exists("docs/events/schemas/\(type).json"))
     }
-    #expect(Set(keys).count > 5)
-    let missing = Set(keys).subtracting(Self.spans)
-    #expect(missing.sorted() == [])
   }
 
-  @Test(arguments: [
-    EventType.entitlementActivated, .entitlementUpdated, .entitlementDeactivated, .balanceChanged,
-    .grantCreated, .grantRemoved, .entitlementsMerged, .entitlementsErased, .consumptionReported,
-    .customerState,
-  ])
-  func `it names every type of event`(type: EventType) {
-    #expect(Self.spans.contains(type.rawValue))
+  @Test func `every field has its meaning`() {
+    let rows = Document.rows(Self.reference.prose)
+    #expect(rows.count > 200)
+    for row in rows { #expect(row.cells.last?.isEmpty == false, "\(Self.reference):\(row.line)") }
   }
 
-  @Test func `it names no type that is not published`() {
-    let known = Set(Repository.literals(after: "EventType(rawValue: "))
-      .union(Repository.literals(after: "EventType(\n    rawValue: "))
-    let named = Self.spans.filter { $0.hasPrefix("purser.") && $0.hasSuffix(".v1") }
-    #expect(named.isSubset(of: known))
-    #expect(!named.isEmpty)
+  @Test(arguments: [page, reference])
+  func `no type is named that is not published`(document: Document) {
+    let named = document.spans.map(\.text).filter {
+      $0.hasPrefix("purser.") && $0.hasSuffix(".v1")
+    }
+    #expect(!named.isEmpty && Set(named).isSubset(of: Self.published))
   }
 }

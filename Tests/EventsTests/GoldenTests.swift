@@ -39,9 +39,9 @@ import Testing
     }
   }
 
-  /// The type of each golden file.
+  /// The type of each golden file, which is named as its `ce_type` without `purser.`.
   private static let forms: [String: Form] = [
-    "token-issued.v1": form(TokenIssued.self),
+    "customer.token-issued.v1": form(TokenIssued.self),
     "customer.merged.v1": form(CustomerMerged.self),
     "customer.lineage-transferred.v1": form(LineageTransferred.self),
     "customer.erased.v1": form(CustomerErased.self),
@@ -50,8 +50,11 @@ import Testing
     "proof.decided.v1": form(ProofOutcome.self),
     "appstore.fact.v1": form(AppStoreFact.self),
     "lineage.changed.v1": form(LineageState.self),
+    "entitlement.activated.v1": form(EntitlementChanged.self),
     "entitlement.updated.v1": form(EntitlementChanged.self),
+    "entitlement.deactivated.v1": form(EntitlementChanged.self),
     "balance.changed.v1": form(BalanceChanged.self),
+    "grant.created.v1": form(GrantChanged.self),
     "grant.removed.v1": form(GrantChanged.self),
     "entitlements.customer-merged.v1": form(EntitlementsMerged.self),
     "entitlements.customer-erased.v1": form(EntitlementsErased.self),

@@ -4,12 +4,13 @@ import ServiceRuntime
 /// From the words on the command line to an exit code.
 enum Tool {
   /// The commands, in the order in which help lists them.
-  static let commands: [Command] = [
-    DemoCommand.command, UpCommand.command, TopicsCommand.create, TopicsCommand.check,
-    InspectCommand.command, KeysCommand.create, KeysCommand.list, KeysCommand.revoke,
-    CatalogCommand.check, CatalogCommand.importing, CatalogCommand.export,
-    DoctorCommand.command, ImportCommand.command,
-  ]
+  static let commands: [Command] =
+    [
+      DemoCommand.command, UpCommand.command, TopicsCommand.create, TopicsCommand.check,
+      InspectCommand.command, KeysCommand.create, KeysCommand.list, KeysCommand.revoke,
+      CatalogCommand.check, CatalogCommand.importing, CatalogCommand.export,
+      DoctorCommand.command, ImportCommand.command,
+    ] + DeadLettersCommand.all
 
   /// Done.
   static let success: Int32 = 0

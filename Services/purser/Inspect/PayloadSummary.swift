@@ -5,6 +5,9 @@ import ServiceRuntime
 /// What a record says, in a few words, by its type.
 enum PayloadSummary {
   static func text(_ record: ReceivedRecord) -> String {
+    if let decision = LetterDecision(record) {
+      return printable("letter \(decision.letter) \(decision.kind.rawValue) \(decision.because)")
+    }
     let about = deadLetterReason(record)
     guard let value = record.value else { return about + "(tombstone)" }
     do {

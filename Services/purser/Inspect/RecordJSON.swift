@@ -14,7 +14,7 @@ enum RecordJSON {
     return object(members)
   }
 
-  private static func object(_ members: [(String, String)]) -> String {
+  static func object(_ members: [(String, String)]) -> String {
     "{" + members.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",") + "}"
   }
 
@@ -47,7 +47,7 @@ enum RecordJSON {
     return [(name, String(text.map { $0.isNewline ? " " : $0 }))]
   }
 
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
     // Every String is encodable; the fallback cannot be reached.

@@ -140,7 +140,8 @@ final class Way: Sendable {
     LogTail.lines(of: plan.file("\(name).log"), count).joined(separator: "\n")
   }
 
-  /// Stops everything, the broker last, and says which process did not stop as it should.
+  /// Stops everything, the broker last; says which process did not stop as it should, and which event is
+  /// not what its schema promises.
   func stop(keepingFiles: Bool = false) async -> [String] {
     var complaints: [String] = []
     for name in Self.services.reversed() + ["app-store-simulator"] {
@@ -159,6 +160,7 @@ final class Way: Sendable {
       }
     }
     journal.close()
+    complaints += await EventJudge.complaints(about: journal.events())
     await http.close(by: .after(.seconds(5)))
     broker.stop()
     if !keepingFiles { try? folder.remove() }

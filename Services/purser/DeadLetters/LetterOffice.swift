@@ -1,0 +1,106 @@
+import Events
+import Kafka
+import ServiceRuntime
+
+/// Puts letters back through the door that they came by, or closes them, and leaves a note of either.
+///
+/// The note is written after the broker has the record. Whoever is killed between writes the record
+/// again the next time, which the readers' own counters make harmless.
+struct LetterOffice {
+  /// How often a record may be put back; more needs `--force`.
+  static let maximumRetries = 3
+  /// So many records are under way at a time.
+  private static let batch = 500
+
+  let configuration: ClientConfiguration
+  let names: TopicNames
+  let clock: any WallClock
+
+  /// Why a letter cannot be put back; nil when it can.
+  func objection(to letter: DeadLetter, force: Bool) -> String? {
+    guard let topic = letter.originTopic.flatMap(names.topic(named:)), topic != .deadLetters else {
+      return "it does not say which topic of ours it came from; discard it"
+    }
+    if topic.cleanup == .compact {
+      return "an old state could hide a newer one; the customer's next change publishes it whole; "
+        + "discard it"
+    }
+    if !letter.leftOut.isEmpty && letter.originOffset == nil {
+      return "its \(letter.leftOut.joined(separator: ", ")) stands nowhere; discard it"
+    }
+    if letter.retries >= Self.maximumRetries && !force {
+      return "it was put back \(letter.retries) times already and failed again; "
+        + "--force puts it back all the same"
+    }
+    return nil
+  }
+
+  /// Writes the originals to their topics, and behind each letter that it was retried; blocks.
+  func retry(_ letters: [DeadLetter], because: String) throws {
+    try write(letters, .retried, because: because) { letter in
+      var record = try whole(letter)
+      record.headers.removeAll { $0.name == DeadLetter.retriesHeader }
+      record.headers.append(
+        Header(name: DeadLetter.retriesHeader, text: "\(letter.retries + 1)"))
+      return record
+    }
+  }
+
+  /// Writes behind each letter that it was discarded; the letter stays; blocks.
+  func discard(_ letters: [DeadLetter], because: String) throws {
+    try write(letters, .discarded, because: because) { _ in nil }
+  }
+
+  private func write(
+    _ letters: [DeadLetter], _ kind: LetterDecision.Kind, because: String,
+    _ original: (DeadLetter) throws -> Record?
+  ) throws {
+    let producer = try Producer(
+      configuration, name: "purser-dead-letters", log: .complaints, metrics: Metrics())
+    defer { producer.closeAndWait(by: .after(.seconds(10))) }
+    for start in stride(from: 0, to: letters.count, by: Self.batch) {
+      let some = letters[start..<min(start + Self.batch, letters.count)]
+      try send(some.compactMap(original), producer)
+      let now = clock.now()
+      try send(
+        some.map { letter in
+          LetterDecision(kind, letter.place, because: because, at: now).record(for: letter)
+        }, producer)
+    }
+  }
+
+  private func send(_ records: [Record], _ producer: Producer) throws {
+    let done = Completion<[DeliveryResult]>()
+    Task { done.complete(with: await producer.send(records)) }
+    for result in done.wait() {
+      do {
+        _ = try result.get()
+      } catch {
+        throw LetterError.notWritten(error.description)
+      }
+    }
+  }
+
+  /// The original record; what a letter had no room for is read at its origin.
+  private func whole(_ letter: DeadLetter) throws -> Record {
+    let original = letter.original
+    guard !letter.leftOut.isEmpty, let topic = letter.originTopic,
+      let partition = letter.originPartition, let offset = letter.originOffset
+    else { return original }
+    let reading = try TopicReading(
+      topic, names: names, partition: partition, configuration: configuration)
+    defer { reading.close() }
+    try reading.begin(at: .offset(offset))
+    var found: ReceivedRecord?
+    _ = try reading.read(follows: false) { record in
+      found = record
+      return false
+    }
+    guard let found, found.offset == offset else {
+      throw LetterError.notWritten("\(topic) has no record at \(partition):\(offset) any more")
+    }
+    return Record(
+      topic: topic, key: found.key, value: found.value, headers: found.headers,
+      partition: partition)
+  }
+}
