@@ -23,7 +23,9 @@ public enum Customer {
     // By bytes: as characters, `$` and a combining mark after it are one that is not `$`.
     guard id.utf8.first != UInt8(ascii: "$") else { throw .reserved }
     guard id != "." && id != ".." else { throw .dotSegment }
-    for scalar in id.unicodeScalars where scalar.properties.generalCategory == .control {
+    // Unicode's category Cc.
+    for scalar in id.unicodeScalars
+    where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
       throw .controlCharacter
     }
   }

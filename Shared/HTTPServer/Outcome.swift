@@ -16,6 +16,15 @@ struct Outcome: Sendable {
     }
   }
 
+  /// What came of an attempt; nil when it could not be made now.
+  static func of(_ request: Request, attempt: Router.Attempt) -> Outcome? {
+    do {
+      return try attempt(request).map { answered($0, request) }
+    } catch {
+      return failed(error, request)
+    }
+  }
+
   static func of(
     _ request: Request, _ handler: @Sendable (Request) async throws -> Response
   ) async -> Outcome {

@@ -114,7 +114,7 @@ extension ServerCore {
     if let problem { metrics.refused(problem.type) }
   }
 
-  /// Answers a direct route at once, and lets one more call pass before a connection is suspended.
+  /// Answers at once what can be answered so, and lets one more call pass before a connection is suspended.
   ///
   /// A connection that libmicrohttpd 0.9.75 suspends while it wants to read, it reads from at the
   /// resumption before it asks for the answer; the end of a half-closed client then costs the answer.
@@ -123,7 +123,14 @@ extension ServerCore {
     _ exchange: Exchange, _ connection: ConnectionHandle, _ request: Request,
     _ route: Router.Route
   ) -> Bool {
-    guard case .task = route.action else { return handle(exchange, connection, request, route) }
+    if case .direct = route.action { return handle(exchange, connection, request, route) }
+    if case .attempt(let attempt, _) = route.action {
+      exchange.peer.enter(.handling)
+      if let outcome = Outcome.of(request, attempt: attempt) {
+        tell(outcome, request.id)
+        return answer(exchange, connection, outcome.response)
+      }
+    }
     exchange.enter(.due(request, route))
     return true
   }
@@ -144,7 +151,7 @@ extension ServerCore {
       let outcome = Outcome.of(request, handler)
       tell(outcome, request.id)
       return answer(exchange, connection, outcome.response)
-    case .task(let handler):
+    case .task(let handler), .attempt(_, else: let handler):
       if let problem = suspend(exchange, connection) {
         metrics.refused(problem.type)
         return answer(exchange, connection, problem.response)

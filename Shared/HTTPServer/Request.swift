@@ -3,7 +3,7 @@ public struct Request: Sendable {
   /// The method as sent; a HEAD request reaches the handler of GET.
   public let method: Method
   /// The decoded path, for people; routes match the parts that were split before decoding.
-  public let path: String
+  public var path: String { "/" + segments.joined(separator: "/") }
   /// The parameters after `?`.
   public let query: Query
   /// The header fields.
@@ -42,7 +42,6 @@ public struct Request: Sendable {
     principal: Principal? = nil, id: String? = nil
   ) {
     self.method = method
-    path = target.path
     segments = target.segments
     query = target.query
     self.headers = headers

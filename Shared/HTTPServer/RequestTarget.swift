@@ -3,8 +3,6 @@
 /// Segments are decoded one by one, so that `%2F` never becomes a separator. Refused are broken
 /// escapes, bytes that are not UTF-8, control characters, and dot segments in any spelling.
 struct RequestTarget: Sendable {
-  /// Decoded, for people.
-  let path: String
   /// The decoded parts between slashes.
   let segments: [String]
   let query: Query
@@ -32,7 +30,6 @@ struct RequestTarget: Sendable {
       segments.append(segment)
     }
     self.segments = segments
-    path = "/" + segments.joined(separator: "/")
     query = try Self.query(mark.map { rest[rest.index(after: $0)...] } ?? "")
   }
 

@@ -7,9 +7,13 @@ public struct Router: Sendable {
   /// Answers a request at once, on the thread of its connection; must not block.
   public typealias DirectHandler = @Sendable (Request) throws -> Response
 
+  /// Answers a request on the thread of its connection if that can be without waiting, else gives nil.
+  public typealias Attempt = @Sendable (Request) throws -> Response?
+
   enum Action: Sendable {
     case task(Handler)
     case direct(DirectHandler)
+    case attempt(Attempt, else: Handler)
   }
 
   struct Route: Sendable {
@@ -69,6 +73,15 @@ public struct Router: Sendable {
     handler: @escaping DirectHandler
   ) {
     add(method, pattern, scope, tokens, .direct(handler))
+  }
+
+  /// Adds a route whose answer mostly needs no wait: it is tried on the connection's own thread, and goes
+  /// to a task where that gives nil.
+  public mutating func on(
+    _ method: Method, _ pattern: String, scope: Scope?, tokens: TokenUse? = nil,
+    atOnce attempt: @escaping Attempt, else handler: @escaping Handler
+  ) {
+    add(method, pattern, scope, tokens, .attempt(attempt, else: handler))
   }
 
   private mutating func add(
@@ -163,7 +176,7 @@ public struct Router: Sendable {
         }
         return switch route.action {
         case .direct(let handler): try handler(request)
-        case .task(let handler): try await handler(request)
+        case .task(let handler), .attempt(_, else: let handler): try await handler(request)
         }
       })
   }
@@ -187,6 +200,12 @@ public struct Router: Sendable {
       case .direct(let handler): response = Outcome.of(request) { try handler($0) }.response
       case .task(let handler):
         response = await Outcome.of(request) { try await handler($0) }.response
+      case .attempt(let attempt, else: let handler):
+        if let outcome = Outcome.of(request, attempt: attempt) {
+          response = outcome.response
+        } else {
+          response = await Outcome.of(request) { try await handler($0) }.response
+        }
       }
     }
     if request.method == .head { response.body = [] }

@@ -8,6 +8,7 @@ public final class Readers: Sendable {
   private let store: String
   private let queue: JobQueue<ReadJob>
   private let threads: [DedicatedThread]
+  private let atOnce: AtOnceReader
   private let refused: Counter
 
   /// Opens the connections.
@@ -31,6 +32,7 @@ public final class Readers: Sendable {
     refused = metrics.counter(
       "sqlite_read_refused_jobs_total", "Reads refused because the queue was full.",
       labels: labels)
+    atOnce = AtOnceReader(path: path, metrics: metrics, labels: labels)
     let work = ReaderThread(
       path: path, queue: queue,
       failures: metrics.counter(
@@ -82,6 +84,15 @@ public final class Readers: Sendable {
     return try answer.wait().get()
   }
 
+  /// Runs a short job on the calling thread with one snapshot of the store, if that can be without waiting;
+  /// nil when it cannot: then `read(_:)` does it.
+  ///
+  /// Only for threads of ours, such as those of the server's connections.
+  /// - Throws: What the job throws.
+  public func readAtOnce<R: Sendable>(_ job: @Sendable (Reader) throws -> R) throws -> R? {
+    try atOnce.run(job)
+  }
+
   private func add(_ job: ReadJob) {
     switch queue.add(job) {
     case nil: break
@@ -97,6 +108,7 @@ public final class Readers: Sendable {
   /// What is not done by the deadline fails with `ReadersClosed`.
   public func close(by deadline: Deadline) async {
     queue.close()
+    atOnce.close()
     for thread in threads where await !thread.joined(by: deadline) {
       for job in queue.drain() { job.fail(ReadersClosed(store: store)) }
     }

@@ -1,6 +1,8 @@
 import Events
+import FoundationEssentials
 import HTTPServer
 import Pipeline
+import TestSupport
 import Testing
 
 @testable import entitlement_service
@@ -76,5 +78,15 @@ import Testing
     #expect(wrong.status == 400)
     #expect(String(decoding: wrong.body, as: UTF8.self).contains("pending, behind, delivered"))
     #expect(try await service.request(.get, "/v1/webhooks/none/deliveries").status == 404)
+  }
+
+  @Test func `every event of the contract can be asked for, and no other`() throws {
+    let page = try String(
+      contentsOf: URL(filePath: "\(TestData.packageRoot)/docs/events/reference.md"),
+      encoding: .utf8)
+    let listed = page.split(separator: "On `iap.entitlements`:").dropFirst()
+      .flatMap { $0.split(separator: "\n").prefix { !$0.hasPrefix("|") } }
+      .compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+    #expect(listed.count > 5 && Set(listed) == Set(WebhookInput.types.map(\.rawValue)))
   }
 }

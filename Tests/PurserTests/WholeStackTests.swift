@@ -1,3 +1,4 @@
+import Access
 import FoundationEssentials
 import Glibc
 import Processes
@@ -45,6 +46,9 @@ struct WholeStackTests {
         ["up", "--ports", "free", "--directory", "\(folder.path)/up"], in: folder)
       let children = try await startedChildren(of: up)
       #expect(children.count == 5, "broker, simulator and three services")
+      // What 'purser keys' changes there, the services see.
+      let keys = try KeyFile(path: "\(folder.path)/up/keys").read()
+      #expect(keys.lines.map(\.name) == ["purser"])
       up.send(SIGINT)
       #expect(await up.ending.value() == .exit(0), "\(up.lastLogLines(40))")
       #expect(children.filter(isRunning).isEmpty)

@@ -13,29 +13,39 @@ struct EntitlementRoutes: Sendable {
   let longestWait: Duration
 
   func add(to router: inout Router) {
-    router.on(.get, "/v1/customers/{customer}/entitlements", scope: .entitlementsRead) { request in
+    on("entitlements", &router) { request in
       let environment = try request.environment()
-      return try await answer(request) { reader, customer in
+      return { reader, customer in
         ("entitlements", try Self.entitlements(reader, customer, environment))
       }
     }
-    router.on(.get, "/v1/customers/{customer}/balances", scope: .entitlementsRead) { request in
+    on("balances", &router) { request in
       let environment = try request.environment()
-      return try await answer(request) { reader, customer in
-        ("balances", try Self.balances(reader, customer, environment))
-      }
+      return { reader, customer in ("balances", try Self.balances(reader, customer, environment)) }
     }
-    router.on(.get, "/v1/customers/{customer}/check", scope: .entitlementsRead) { request in
+    on("check", &router) { request in
       let rights = try rights(request)
       let environment = try request.environment() ?? "Production"
-      return try await answer(request) { reader, customer in
+      return { reader, customer in
         ("rights", try Self.check(reader, customer, environment, rights))
       }
     }
   }
 
-  /// A member of the answer: its name, and its value as JSON.
-  private typealias Member = (name: String, value: [UInt8])
+  /// What is read of a customer: the name of the member of the answer, and its value as JSON.
+  private typealias Question = @Sendable (Reader, String) throws -> (name: String, value: [UInt8])
+
+  /// A route that is answered on the thread of the connection, unless it must wait for a change or for
+  /// the disk.
+  private func on(
+    _ what: String, _ router: inout Router,
+    _ question: @escaping @Sendable (Request) throws -> Question
+  ) {
+    router.on(
+      .get, "/v1/customers/{customer}/\(what)", scope: .entitlementsRead,
+      atOnce: { request in try answerAtOnce(request, try question(request)) },
+      else: { request in try await answer(request, try question(request)) })
+  }
 
   /// What was read of a customer in one moment.
   private struct Reading: Sendable {
@@ -50,47 +60,70 @@ struct EntitlementRoutes: Sendable {
   ///
   /// A customer of whom nothing is known has version 0 and owns nothing: that is an answer, not an
   /// error. One who was merged into another is answered as the other.
-  private func answer(
-    _ request: Request,
-    _ read: @escaping @Sendable (Reader, String) throws -> (name: String, value: [UInt8])
-  ) async throws -> Response {
+  private func answer(_ request: Request, _ question: @escaping Question) async throws -> Response {
     let asked = try request.customer()
-    var reading = try await self.reading(asked, read)
+    var reading = try await self.reading(asked, question)
     if request.ifNoneMatch(reading.tag),
       let wait = request.preferredWait(atMost: longestWait)
     {
       let ticket = waiters.enter(reading.customer, group: request.principal?.name ?? "")
       defer { waiters.leave(ticket) }
       // It may have changed before the place in the line was taken.
-      reading = try await self.reading(asked, read)
+      reading = try await self.reading(asked, question)
       if request.ifNoneMatch(reading.tag) {
         _ = await waiters.wait(ticket, atMost: wait)
-        reading = try await self.reading(asked, read)
+        reading = try await self.reading(asked, question)
       }
     }
+    return try Self.response(reading, request)
+  }
+
+  /// The same without a wait; nil where it takes one.
+  private func answerAtOnce(_ request: Request, _ question: @escaping Question) throws -> Response?
+  {
+    let asked = try request.customer()
+    let mayWait =
+      request.headers["If-None-Match"] != nil && request.preferredWait(atMost: longestWait) != nil
+    guard !mayWait,
+      let reading = try store.readers.readAtOnce({ try Self.reading($0, asked, question) })
+    else { return nil }
+    return try Self.response(reading, request)
+  }
+
+  private func reading(_ asked: String, _ question: @escaping Question) async throws -> Reading {
+    try await store.readers.read { try Self.reading($0, asked, question) }
+  }
+
+  private static func reading(_ reader: Reader, _ asked: String, _ question: Question) throws
+    -> Reading
+  {
+    let row = try CustomerRow.load(reader, asked)
+    let isAlias = !Customer.isSame(row.customer, asked)
+    let (name, value) = try question(reader, row.customer)
+    return Reading(
+      customer: row.customer, version: row.version,
+      // Versions of two customers may be equal by chance.
+      tag: isAlias ? "\(row.version)-merged" : "\(row.version)", name: name, value: value)
+  }
+
+  private static func response(_ reading: Reading, _ request: Request) throws -> Response {
     var body = Array("{\"customer\":".utf8) + (try EventJSON.encode(reading.customer))
     body += Array(",\"version\":\(reading.version),\"\(reading.name)\":".utf8) + reading.value
     body.append(UInt8(ascii: "}"))
     return Response.json(bytes: body).tagged(reading.tag, for: request)
   }
 
-  private func reading(
-    _ asked: String, _ read: @escaping @Sendable (Reader, String) throws -> (String, [UInt8])
-  ) async throws -> Reading {
-    try await store.readers.read { reader in
-      let row = try CustomerRow.load(reader, asked)
-      let isAlias = !Customer.isSame(row.customer, asked)
-      let (name, value) = try read(reader, row.customer)
-      return Reading(
-        customer: row.customer, version: row.version,
-        // Versions of two customers may be equal by chance.
-        tag: isAlias ? "\(row.version)-merged" : "\(row.version)", name: name, value: value)
-    }
-  }
-
   /// The elements are stored as the JSON that they are answered as.
   private static func list(_ elements: [[UInt8]]) -> [UInt8] {
-    [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
+    var list: [UInt8] = []
+    list.reserveCapacity(elements.reduce(2) { $0 + $1.count + 1 })
+    list.append(UInt8(ascii: "["))
+    for (index, element) in elements.enumerated() {
+      if index > 0 { list.append(UInt8(ascii: ",")) }
+      list += element
+    }
+    list.append(UInt8(ascii: "]"))
+    return list
   }
 
   static func entitlements(_ reader: Reader, _ customer: String, _ environment: String?) throws

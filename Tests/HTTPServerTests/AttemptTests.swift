@@ -1,0 +1,46 @@
+import HTTPServer
+import Synchronization
+import Testing
+
+/// Routes that are tried on the connection's own thread before they go to a task.
+@Suite("Routes that are tried at once") struct AttemptTests {
+  private static func router() -> Router {
+    var router = Router()
+    router.on(
+      .get, "/try/{what}", scope: nil,
+      atOnce: { request in
+        switch request.parameter("what") {
+        case "now": return .text("at once").tagged("1", for: request)
+        case "bad": throw Problem(status: 422, type: "bad", title: "Bad", detail: "")
+        default: return nil
+        }
+      }, else: { request in .text("in a task: \(request.parameter("what"))") })
+    return router
+  }
+
+  @Test(arguments: [
+    ("now", 200, "at once"), ("later", 200, "in a task: later"), ("bad", 422, "urn:purser"),
+  ])
+  func `what can be answered at once is, and the rest goes to a task`(
+    what: String, status: Int, text: String
+  ) async throws {
+    let answer = await Self.router().respond(to: try Request(.get, "/try/\(what)"))
+    #expect(answer.status == status)
+    #expect(String(decoding: answer.body, as: UTF8.self).contains(text))
+  }
+
+  @Test func `both ways are answered in turn on one connection`() async throws {
+    try await LiveServer.with(Self.router()) { server in
+      let port = server.port
+      let bodies = await onThread { () -> [String] in
+        guard let client = RawClient(port: port) else { return [] }
+        return ["now", "later", "bad", "now", "later"].map { what in
+          client.send("GET /try/\(what) HTTP/1.1\r\nHost: t\r\n\r\n")
+          let answer = client.readAnswer()
+          return "\(answer?.status ?? 0) \(answer?.body.prefix(7) ?? "")"
+        }
+      }
+      #expect(bodies.map { String($0.prefix(3)) } == ["200", "200", "422", "200", "200"])
+    }
+  }
+}
