@@ -192,8 +192,8 @@ let package = Package(
     tests(
       "PurserTests",
       [
-        "purser", "Access", "Catalog", "Cryptography", "Events", "HTTPServer", "Kafka", "Pipeline",
-        "Processes", "ServiceRuntime",
+        "purser", "Access", "AppStore", "Catalog", "Cryptography", "Events", "HTTPServer", "Kafka",
+        "Pipeline", "Processes", "SQLite", "ServiceRuntime",
       ]),
     // The documents held against the code.
     tests(

@@ -62,7 +62,10 @@ extension Request {
         return invalidField(jsonPath(context.codingPath), context.debugDescription)
       }
       guard !isJSON() else {
-        return invalidField("$", "A number in it does not fit: it is too large, or not whole.")
+        return invalidField(
+          "$",
+          "Something in it does not fit: a number is too large or not whole, or a text has half of a "
+            + "surrogate pair, such as \\ud800.")
       }
       return invalidJSON
     @unknown default:

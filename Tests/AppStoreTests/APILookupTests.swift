@@ -93,7 +93,36 @@ struct APILookupTests {
     #expect(hosts.takeAsked() == ["sandbox"])
   }
 
-  @Test(arguments: [401, 404, 500, 503, 4_040_001, 4_040_005, 4_290_000, 5_000_000, 5_000_001])
+  @Test func `an unreleased app's purchase is found in the sandbox though production says 401`()
+    async throws
+  {
+    let hosts = Hosts(production: HTTPResponse(status: 401), sandbox: Self.found)
+    let lookup = try lookup(hosts)
+    #expect(try await lookup.find("1").environment == .sandbox)
+    #expect(hosts.takeAsked() == ["production", "sandbox"])
+    // What was found is remembered: production is not asked again.
+    #expect(try await lookup.find("1").environment == .sandbox)
+    #expect(hosts.takeAsked() == ["sandbox"])
+  }
+
+  @Test(arguments: [
+    HTTPResponse.refusal(4_040_010), .refusal(5_000_000), HTTPResponse(status: 401),
+  ])
+  func `after a 401 of production nothing that the sandbox says makes an id unknown`(
+    sandbox: HTTPResponse
+  ) async throws {
+    let hosts = Hosts(production: HTTPResponse(status: 401), sandbox: sandbox)
+    let lookup = try lookup(hosts)
+    for hint in [nil, AppEnvironment.sandbox] {
+      let error = await apiError { () throws(APIError) in
+        _ = try await lookup.find("1", hint: hint)
+      }
+      #expect(error?.isVerdict == false, "the proof is kept and asked about again")
+      if hint == nil { #expect(error?.kind == .unauthorized && error?.environment == .production) }
+    }
+  }
+
+  @Test(arguments: [404, 500, 503, 4_040_001, 4_040_005, 4_290_000, 5_000_000, 5_000_001])
   func `no other answer of production leads to the sandbox`(answer: Int) async throws {
     let response =
       answer < 1000 ? HTTPResponse(status: answer) : HTTPResponse.refusal(Int64(answer))

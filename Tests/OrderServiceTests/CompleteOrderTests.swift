@@ -1,6 +1,7 @@
 import Events
 import HTTPServer
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import order_service
@@ -50,6 +51,113 @@ import Testing
     try await world.decide(.alreadyRecorded, proof: proofs[1].id)
     #expect(try await world.order(one.id).mismatched == false)
     #expect(try await world.order(other.id).mismatched)
+  }
+
+  @Test func `a copy that was posted to a wrong order first spoils neither order`() async throws {
+    let (own, wrong) = (try await submit("1"), try await submit("2"))
+    let proofs: [Proof] = try await world.published(.proofSubmitted)
+    try await world.decide(proof: proofs[1].id, token: own.id)
+    #expect(try await world.order(wrong.id).mismatched)
+    try await world.decide(.alreadyRecorded, proof: proofs[0].id, token: own.id)
+    #expect(try await world.order(own.id).state == .completed)
+    #expect(try await world.order(own.id).mismatched == false)
+  }
+
+  /// An order that a purchase of another order has completed.
+  private func mismatchedOrder() async throws -> Order {
+    _ = try await submit("1")
+    try await world.decide()
+    let order = try await submit("1")
+    try await world.decide(.alreadyRecorded)
+    let marked = try await world.order(order.id)
+    try #require(marked.state == .completed && marked.mismatched)
+    return marked
+  }
+
+  @Test(arguments: ["token", "proof", "receipt", "account"])
+  func `the order's own purchase puts it right, however it comes`(way: String) async throws {
+    let token = try await accountToken()
+    let order = try await mismatchedOrder()
+    switch way {
+    case "token": try await world.see("alice", transaction: "7", token: order.id)
+    case "proof":
+      #expect(try await world.prove(order, Proofs.body("7")).status == 202)
+      try await world.decide(transaction: "7")
+    case "receipt":
+      _ = try await world.prove(order, #"{"receipt":"\#(try Proofs.receipt())"}"#)
+      for (index, id) in ["1", "7"].enumerated() {
+        try await world.decide(
+          part: ProofPart(index: Int64(index + 1), count: 2), transaction: id)
+      }
+    default: try await world.see("alice", transaction: "7", token: token, at: world.clock.now())
+    }
+    let right = try await world.order(order.id)
+    #expect(right.state == .completed && !right.mismatched && right.transactionId == "7")
+    #expect(right.lineage == "com.example.app/Sandbox/7" && right.revision == order.revision + 1)
+    let text = world.metrics.text()
+    #expect(text.contains("orders_corrected_total 1") && text.contains("orders_completed_total 2"))
+    // What has its own purchase never changes again.
+    try await world.see("alice", transaction: "8", token: order.id)
+    #expect(try await world.order(order.id) == right)
+  }
+
+  @Test func `what fits a mismatched order no better changes nothing`() async throws {
+    let token = try await accountToken()
+    let order = try await mismatchedOrder()
+    // Another product, another order's purchase, and one long after the order's time.
+    _ = try await world.prove(order, Proofs.body("7"))
+    try await world.decide(.alreadyRecorded, transaction: "1")
+    let other = try await world.place("alice", "themes.all")
+    _ = try await world.prove(order, Proofs.body("8"))
+    try await world.decide(transaction: "8", product: "themes.all", token: other.id)
+    try await world.see(
+      "alice", transaction: "9", token: token, at: order.expiresAt + 86_400_000)
+    #expect(try await world.order(order.id) == order)
+  }
+
+  @Test func `its own purchase replaces another order's even if it is not what was ordered`()
+    async throws
+  {
+    let order = try await mismatchedOrder()
+    try await world.see("alice", transaction: "7", product: "themes.all", token: order.id)
+    let own = try await world.order(order.id)
+    #expect(own.transactionId == "7" && own.mismatched)
+  }
+
+  @Test func `whatever is posted where, a purchase is the right one of one order at most`()
+    async throws
+  {
+    var random = SeededGenerator(seed: 16)
+    for _ in 1...4 {
+      let world = try OrderWorld()
+      var orders: [Order] = []
+      for _ in 1...4 { orders.append(try await world.place()) }
+      // Some bear their order's token, some bear none.
+      let tokens = orders.map { Bool.random(using: &random) ? $0.id : nil }
+      var tasks = orders.flatMap { order in (0..<4).map { (order, $0) } }
+      tasks.shuffle(using: &random)
+      for (order, purchase) in tasks.prefix(10) {
+        let (id, token) = ("\(purchase + 1)", tokens[purchase])
+        _ = try await world.prove(order, Proofs.body(id))
+        if let token { try await world.see("alice", transaction: id, token: token) }
+        try await world.decide(transaction: id, token: token)
+      }
+      var right: [String: Int] = [:]
+      for order in orders {
+        let now = try await world.order(order.id)
+        if now.state == .completed, !now.mismatched, let id = now.transactionId {
+          right[id, default: 0] += 1
+        }
+        // Its own purchase was seen: then it has that, or one that bears no token.
+        if let own = tokens.firstIndex(of: order.id),
+          tasks.prefix(10).contains(where: { $0.1 == own })
+        {
+          let held = now.transactionId.flatMap { Int($0) } ?? 0
+          #expect(!now.mismatched && (held == own + 1 || tokens[held - 1] == nil))
+        }
+      }
+      #expect(right.values.allSatisfy { $0 == 1 })
+    }
   }
 
   @Test(arguments: ["product", "quantity", "app", "refunded"])

@@ -139,7 +139,8 @@ struct OrderWorld: Sendable {
   func decide(
     _ outcome: Outcome = .accepted, proof id: String? = nil, part: ProofPart? = nil,
     transaction: String = "1", product: String = "coins.100", quantity: Int64 = 1,
-    token: String? = nil, reason: String? = nil, revoked: Int64? = nil, bundle: String = bundle
+    token: String? = nil, reason: String? = nil, detail: String? = nil, revoked: Int64? = nil,
+    bundle: String = bundle
   ) async throws {
     let proofs: [Proof] = try await published(.proofSubmitted)
     let proof = try #require(id == nil ? proofs.last : proofs.last { $0.id == id })
@@ -147,7 +148,7 @@ struct OrderWorld: Sendable {
     try await read(
       ProofOutcome(
         proofId: proof.id, part: part, orderId: proof.orderId, customer: proof.customer,
-        outcome: outcome, reason: reason,
+        outcome: outcome, reason: reason, detail: detail,
         lineage: isGenuine ? "\(bundle)/Sandbox/\(transaction)" : nil,
         transactionId: isGenuine ? transaction : nil, productId: isGenuine ? product : nil,
         quantity: isGenuine ? quantity : nil, appAccountToken: token, revocationDate: revoked,

@@ -48,6 +48,46 @@ import Testing
     #expect(answer.status == 400 && answer.problem == "invalid-field")
   }
 
+  @Test(arguments: [
+    (#"{"transactionId":-5}"#, "$.transactionId", "decimal digits"),
+    (#"{"transactionId":99999999999999999999999}"#, "$.transactionId", "decimal digits"),
+    (#"{"transactionId":1.5}"#, "$.transactionId", "decimal digits"),
+    (#"{"transactionId":true}"#, "$.transactionId", "decimal digits"),
+    (#"{"signedTransaction":"\ud800"}"#, "$", "surrogate pair"),
+    (#"{"transactionId":"\ud800"}"#, "$", "surrogate pair"),
+  ])
+  func `what cannot be text or an id is named with its place`(
+    body: String, path: String, word: String
+  ) async throws {
+    struct Told: Decodable { let detail: String, path: String }
+    let answer = try await world.prove(try await world.place(), body)
+    let told: Told = try answer.read()
+    #expect(answer.status == 400 && answer.problem == "invalid-field", "\(answer.text)")
+    #expect(told.path == path && told.detail.contains(word), "\(answer.text)")
+  }
+
+  @Test(arguments: ["-5", "99999999999999999999999", "12 34"])
+  func `a text that is no id is told what an id is`(text: String) async throws {
+    let answer = try await world.prove(try await world.place(), #"{"transactionId":"\#(text)"}"#)
+    #expect(answer.status == 422 && answer.text.contains("decimal digits"), "\(answer.text)")
+  }
+
+  @Test func `what others say of a proof is told in whole sentences`() async throws {
+    #expect(sentence("the text is no JWS") == "The text is no JWS.")
+    #expect(sentence("Whole already.") == "Whole already." && sentence("") == "")
+    let order = try await world.place()
+    _ = try await world.prove(order, Proofs.body("1"))
+    try await world.decide(.rejected, reason: "bad-signature", detail: "the signature is wrong")
+    let refused = try await world.prove(order, Proofs.body("1"))
+    #expect(refused.text.contains("The signature is wrong. Nothing is recorded"))
+    _ = try await world.prove(order, Proofs.body("2"))
+    let why = "A consumable or non-renewing purchase that was credited moves by no proof."
+    try await world.decide(.belongsToAnother, detail: why)
+    let another = try await world.prove(order, Proofs.body("2"))
+    #expect(another.text.contains("belongs to another customer. \(why) Support can move it"))
+    #expect(!another.text.contains("fresh copy"), "no copy moves a consumable")
+  }
+
   @Test func `each kind goes on its way under its name, in one encoding`() async throws {
     let receipt = try Proofs.receipt()
     // As clients send it: base64 of URLs without padding, broken into lines.

@@ -83,7 +83,8 @@ import Testing
     let none = try await restore([])
     #expect(none.status == 422 && none.problem == "nothing-to-restore")
     let many = try await restore((0...RestorePurchases.largest).map { Proofs.signed("\($0)") })
-    #expect(many.problem == "nothing-to-restore")
+    #expect(many.status == 422 && many.problem == "restore-too-large")
+    #expect(many.text.contains("201 proofs; post them 200 at a time"))
     let unknown = try await world.send(.get, "/v1/restores/1")
     #expect(unknown.status == 404 && unknown.problem == "unknown-restore")
   }

@@ -8,6 +8,8 @@ struct APIFault: Codable, Sendable, Equatable {
   enum Kind: String, Codable, CaseIterable, Sendable {
     /// The answer comes late.
     case slow
+    /// What was asked for is done at once, and the answer comes late.
+    case late
     /// 503 without a word.
     case down
     /// Any HTTP status, with a page instead of JSON.
@@ -29,7 +31,7 @@ struct APIFault: Codable, Sendable, Equatable {
   var endpoint: String?
   /// How many requests it still meets; nil until it is taken back.
   var count: Int?
-  /// Of `slow`: how late; of `rate-limit`: when the caller may come again.
+  /// Of `slow` and `late`: how late; of `rate-limit`: when the caller may come again.
   var milliseconds: Int?
   /// Of `status`.
   var status: Int?
@@ -52,12 +54,13 @@ struct APIFault: Codable, Sendable, Equatable {
     case .unauthorized: return APIRefusal.unauthenticated
     case .rateLimit:
       return APIRefusal(.rateLimitExceeded, retryAt: now + Int64(milliseconds ?? 1_000)).response
-    case .garbled, .foreignEnvironment: return nil
+    case .late, .garbled, .foreignEnvironment: return nil
     }
   }
 
   /// What becomes of the endpoint's own answer.
-  func spoil(_ response: Response) -> Response {
+  func spoil(_ response: Response) async throws -> Response {
+    if kind == .late { try await Task.sleep(for: .milliseconds(milliseconds ?? 1_000)) }
     guard kind == .garbled else { return response }
     var response = response
     response.body = Array(response.body.prefix(max(1, response.body.count / 2)))

@@ -37,7 +37,7 @@ struct StoreAPI: Sendable {
       } catch is Stopping {
         response = Response(status: 503)
       }
-      return fault?.spoil(response) ?? response
+      return try await fault?.spoil(response) ?? response
     }
   }
 

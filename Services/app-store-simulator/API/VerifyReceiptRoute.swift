@@ -38,7 +38,7 @@ struct VerifyReceiptRoute: Sendable {
         return answer
       }
       let response = Response.json(try answer(request))
-      return fault?.spoil(response) ?? response
+      return try await fault?.spoil(response) ?? response
     }
   }
 

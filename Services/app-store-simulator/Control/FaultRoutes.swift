@@ -38,6 +38,10 @@ struct FaultRoutes: Sendable {
       wrong = "status is \(status); give 200 to 599"
     } else if let count = fault.count, count < 1 {
       wrong = "count is \(count); give at least 1, or none until the fault is taken back"
+    } else if let code = fault.errorCode, fault.endpoint == VerifyReceiptRoute.endpoint {
+      if !(21_000...21_199).contains(code) {
+        wrong = "errorCode is \(code); verifyReceipt says 21000 to 21199"
+      }
     } else if let code = fault.errorCode, !(400...599).contains(code / 10_000) {
       wrong = "errorCode is \(code); its first three digits must be an HTTP status"
     }

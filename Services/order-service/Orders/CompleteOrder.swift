@@ -10,6 +10,7 @@ struct CompleteOrder: RecordHandler {
   private let completed: Counter
   private let rejected: Counter
   private let mismatched: Counter
+  private let corrected: Counter
 
   init(notices: Notices, metrics: Metrics) {
     self.notices = notices
@@ -17,6 +18,8 @@ struct CompleteOrder: RecordHandler {
     rejected = metrics.counter("orders_rejected_total", "Orders whose proof was refused.")
     mismatched = metrics.counter(
       "orders_mismatched_total", "Orders completed by another product, quantity or app.")
+    corrected = metrics.counter(
+      "orders_corrected_total", "Mismatched orders whose own purchase came afterwards.")
   }
 
   func prepare(_ record: ReceivedRecord) throws -> RecordWork? {
@@ -88,7 +91,7 @@ struct CompleteOrder: RecordHandler {
   private static let clockTolerance: Int64 = 5 * 60_000
 
   /// A token of the whole account says whose, but not for which order: the oldest open one of that
-  /// customer and product is completed.
+  /// customer and product is completed, or else one that has only another order's purchase.
   private func completeOldest(
     _ purchase: Purchase, _ lineage: LineageID, of customer: String, boughtAt: Int64,
     _ change: Change
@@ -97,33 +100,44 @@ struct CompleteOrder: RecordHandler {
     guard let token = purchase.token, try AccountTokens.exists(rows, token),
       let id = purchase.transactionId, let productId = purchase.productId,
       // Each state of a lineage holds its old purchases too: one completes one order.
-      try !OrderStore.hasCompletedAnother(rows, id, than: "")
+      try !OrderStore.isUsed(rows, id, forProduct: productId)
     else { return }
-    let open = try OrderStore.open(
-      rows, customer: customer, bundleId: lineage.bundleId, productId: productId,
-      openedBy: boughtAt + Self.clockTolerance)
+    let waiting = try OrderStore.waiting(
+      rows,
+      OrderStore.Wanted(
+        customer: customer, bundleId: lineage.bundleId, productId: productId, boughtAt: boughtAt,
+        tolerance: Self.clockTolerance))
     // A proof that was posted names its order, and its outcome follows.
-    guard !open.contains(where: { $0.state == .submitted }), let oldest = open.first else { return }
+    guard !waiting.contains(where: { $0.state == .submitted }), let oldest = waiting.first
+    else { return }
     try complete(oldest, purchase, cause: "account-token-seen", change)
   }
 
+  /// Completes an order, or gives a mismatched one a purchase that is more its own.
   private func complete(_ order: Order, _ purchase: Purchase, cause: String, _ change: Change)
     throws
   {
-    guard order.state != .completed else { return }
+    let isCorrection = order.state == .completed
+    guard !isCorrection || order.mismatched else { return }
+    let match: OrderMatch =
+      try isAnothers(purchase, order, change)
+      ? .anothers : MatchPurchase.fits(purchase, order) ? .own : .different
+    if isCorrection {
+      guard try match < OrderStore.match(change.transaction, order.id) else { return }
+    }
     var order = order
     order.transactionId = purchase.transactionId
     order.lineage = purchase.lineage
     order.rejection = nil
-    order.mismatched =
-      try !MatchPurchase.fits(purchase, order) || isAnothers(purchase, order, change)
+    order.mismatched = match != .own
     order.move(to: .completed, cause: cause, at: change.now)
     try OrderStore.save(change, order, notices: notices)
-    change.count(completed)
-    if order.mismatched { change.count(mismatched) }
+    try OrderStore.note(change.transaction, match, of: order.id)
+    change.count(isCorrection ? corrected : completed)
+    if order.mismatched, !isCorrection { change.count(mismatched) }
   }
 
-  /// Whether the purchase was made for another order, or has completed another already.
+  /// Whether the purchase was made for another order, or is the one that another order asked for.
   private func isAnothers(_ purchase: Purchase, _ order: Order, _ change: Change) throws -> Bool {
     if let token = purchase.token, token != order.id,
       try OrderStore.order(change.transaction, token) != nil
@@ -131,7 +145,7 @@ struct CompleteOrder: RecordHandler {
       return true
     }
     guard let id = purchase.transactionId else { return false }
-    return try OrderStore.hasCompletedAnother(change.transaction, id, than: order.id)
+    return try OrderStore.isOwn(change.transaction, id, ofAnotherThan: order.id)
   }
 }
 

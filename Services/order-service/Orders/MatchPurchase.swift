@@ -31,6 +31,18 @@ extension Purchase {
   }
 }
 
+/// How well the purchase fits that completed an order; the smaller the better.
+enum OrderMatch: Int64, Sendable, Comparable {
+  /// It is what was ordered. Of one purchase at most one order has it so.
+  case own = 0
+  /// It was made for this order, or for none, and differs in product, quantity or app, or was taken back.
+  case different = 1
+  /// It is another order's purchase.
+  case anothers = 2
+
+  static func < (one: OrderMatch, other: OrderMatch) -> Bool { one.rawValue < other.rawValue }
+}
+
 /// Whether a purchase is the one that an order asked for; pure.
 enum MatchPurchase {
   /// Whether product, quantity and app are those of the order, and Apple has not taken it back.

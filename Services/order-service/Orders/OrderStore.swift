@@ -10,29 +10,75 @@ enum OrderStore {
     }
   }
 
-  /// Whether a transaction has completed an order other than the given one.
-  static func hasCompletedAnother(
-    _ rows: some StoreRows, _ transactionId: String, than id: String
+  /// Whether a transaction is what an order other than the given one asked for, and has completed it.
+  static func isOwn(
+    _ rows: some StoreRows, _ transactionId: String, ofAnotherThan id: String
   ) throws -> Bool {
     try rows.exists(
-      "SELECT 1 FROM orders WHERE transaction_id = ? AND id <> ? LIMIT 1", transactionId, id)
+      """
+      SELECT 1 FROM orders WHERE transaction_id = ? AND mismatch = \(OrderMatch.own.rawValue)
+        AND id <> ? LIMIT 1
+      """, transactionId, id)
   }
 
-  /// A customer's orders for a product that wait for their purchase and were opened by a time, the
-  /// oldest first; 20 at most.
-  static func open(
-    _ rows: some StoreRows, customer: String, bundleId: String, productId: String,
-    openedBy time: Int64
-  ) throws -> [Order] {
-    try rows.query(
+  /// Whether a transaction has completed an order as its own, or any order of a product.
+  static func isUsed(
+    _ rows: some StoreRows, _ transactionId: String, forProduct productId: String
+  ) throws -> Bool {
+    try rows.exists(
+      """
+      SELECT 1 FROM orders WHERE transaction_id = ?
+        AND (mismatch = \(OrderMatch.own.rawValue) OR product_id = ?) LIMIT 1
+      """, transactionId, productId)
+  }
+
+  /// How well the purchase fits that completed an order.
+  static func match(_ rows: some StoreRows, _ id: String) throws -> OrderMatch {
+    try rows.first("SELECT mismatch FROM orders WHERE id = ?", id) { row in
+      OrderMatch(rawValue: row.int(0)) ?? .own
+    } ?? .own
+  }
+
+  /// Notes how well the purchase fits that completed an order.
+  static func note(_ transaction: Transaction, _ match: OrderMatch, of id: String) throws {
+    try transaction.run("UPDATE orders SET mismatch = ? WHERE id = ?", match.rawValue, id)
+  }
+
+  /// For which orders a purchase is wanted whose token names none.
+  struct Wanted: Sendable {
+    let customer: String
+    let bundleId: String
+    let productId: String
+    /// When it was bought, UTC milliseconds.
+    let boughtAt: Int64
+    /// How far Apple's clock and ours may be apart, milliseconds.
+    let tolerance: Int64
+  }
+
+  /// The orders that wait for a purchase, the oldest first, 20 at most.
+  ///
+  /// They are the open ones; if none is, those of its time that have only another order's purchase.
+  static func waiting(_ rows: some StoreRows, _ wanted: Wanted) throws -> [Order] {
+    let open = try rows.query(
       """
       SELECT body FROM orders INDEXED BY orders_by_customer
       WHERE customer = ? AND created_at <= ?
         AND product_id = ? AND state IN \(OrderTables.open)
       ORDER BY created_at, id LIMIT 20
-      """, customer, time, productId
+      """, wanted.customer, wanted.boughtAt + wanted.tolerance, wanted.productId
     ) { row in try EventJSON.decode(Order.self, from: row.blob(0)) }
-    .filter { $0.bundleId == bundleId }
+    .filter { $0.bundleId == wanted.bundleId }
+    guard open.isEmpty else { return open }
+    return try rows.query(
+      """
+      SELECT body FROM orders INDEXED BY orders_by_customer
+      WHERE customer = ? AND created_at <= ? AND expires_at >= ?
+        AND product_id = ? AND mismatch = \(OrderMatch.anothers.rawValue)
+      ORDER BY created_at, id LIMIT 20
+      """, wanted.customer, wanted.boughtAt + wanted.tolerance, wanted.boughtAt - wanted.tolerance,
+      wanted.productId
+    ) { row in try EventJSON.decode(Order.self, from: row.blob(0)) }
+    .filter { $0.bundleId == wanted.bundleId }
   }
 
   /// Writes an order with its newest move and publishes it: a move and its event are one.

@@ -108,11 +108,22 @@ struct ProofBody: Decodable, Sendable {
         detail: "$: Give one of \(names), and only one.", members: ["path": "$"])
     }
     self.field = field
-    if field == .transactionId, let number = try? container.decode(UInt64.self, forKey: key) {
+    guard field == .transactionId else {
+      text = try container.decode(String.self, forKey: key)
+      return
+    }
+    if let number = try? container.decode(UInt64.self, forKey: key) {
       // An id that a client took for a number.
       text = String(number)
-    } else {
+      return
+    }
+    do {
       text = try container.decode(String.self, forKey: key)
+    } catch DecodingError.typeMismatch {
+      throw Problem(
+        status: 400, type: "invalid-field", title: "Invalid field",
+        detail: "$.transactionId: This must be \(field.wanted), best as a string.",
+        members: ["path": "$.transactionId"])
     }
   }
 }

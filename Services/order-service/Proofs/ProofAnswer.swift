@@ -74,7 +74,7 @@ struct PartAnswer: Encodable {
     transactionId = outcome.transactionId
     productId = outcome.productId
     reason = outcome.reason
-    detail = outcome.detail
+    detail = outcome.detail.map(sentence)
   }
 }
 
@@ -83,8 +83,8 @@ extension Problem {
   {
     Problem(
       status: 422, type: "proof-rejected", title: "The proof was refused",
-      detail: (outcome.detail ?? "The proof is not a genuine purchase of this app.")
-        + " Nothing was recorded: do not call finish().",
+      detail: sentence(outcome.detail ?? "The proof is not a genuine purchase of this app.")
+        + " Nothing is recorded for this customer: do not call finish().",
       members: [
         "reason": .string(outcome.reason ?? "rejected"), "proofId": .string(result.proofId),
         "finish": false, "orderState": .string(result.order.state.rawValue),

@@ -11,23 +11,21 @@ struct TransferAdvice: Sendable, Equatable {
   static func text(for outcome: ProofOutcome, _ apps: Apps) -> TransferAdvice {
     let lineage = outcome.lineage.flatMap { LineageID($0) }
     let policies = apps.policies(lineage?.bundleId ?? "", lineage?.environment ?? "Production")
+    // The ledger knows of which kind the purchase is and how it stands; these words are for proofs
+    // of which it said nothing.
     let why =
-      switch policies.transfer {
-      case .keep:
-        "The policy 'keep' leaves a purchase with the customer who proved it first."
-      case .transferIfInactive:
-        "The policy 'transfer-if-inactive' moves a purchase only when it gives its owner nothing at "
-          + "present, and only what is no consumable."
-      default:
-        "The policy '\(policies.transfer.rawValue)' moves a purchase to whoever proves it with a copy "
-          + "that Apple signed after its last move; a consumable or non-renewing purchase that was "
-          + "credited never moves. Let StoreKit give a fresh copy (AppStore.sync()) and post that."
-      }
-    let detail = outcome.detail.map { "\($0) " } ?? ""
+      outcome.detail.map(sentence)
+      ?? "The policy '\(policies.transfer.rawValue)' decides whether a proof can move it."
     return TransferAdvice(
       policy: policies.transfer.rawValue,
       text:
-        "This Apple account's purchase belongs to another customer. \(detail)\(why) Support can "
-        + "move it (POST /v1/customers/{customer}/transfers).")
+        "This Apple account's purchase belongs to another customer. \(why) Support can move it "
+        + "(POST /v1/customers/{customer}/transfers).")
   }
+}
+
+/// Words that came from elsewhere as a sentence: they may begin small and lack their period.
+func sentence(_ text: String) -> String {
+  guard let first = text.first, let last = text.last else { return text }
+  return first.uppercased() + text.dropFirst() + (".!?".contains(last) ? "" : ".")
 }

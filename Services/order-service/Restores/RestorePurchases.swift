@@ -136,11 +136,15 @@ struct RestorePurchases: Sendable {
       texts.append(("transactionIds[\(index)]", .transactionId, text))
     }
     if let receipt = input.receipt { texts.append(("receipt", .receipt, receipt)) }
-    guard (1...largest).contains(texts.count) else {
+    guard !texts.isEmpty else {
       throw Problem(
         status: 422, type: "nothing-to-restore", title: "Nothing to restore",
-        detail: "Give 1 to \(largest) proofs as signedTransactions, transactionIds or receipt; "
-          + "these are \(texts.count).")
+        detail: "Give 1 to \(largest) proofs as signedTransactions, transactionIds or receipt.")
+    }
+    guard texts.count <= largest else {
+      throw Problem(
+        status: 422, type: "restore-too-large", title: "Too many proofs at once",
+        detail: "These are \(texts.count) proofs; post them \(largest) at a time.")
     }
     return texts.map { place, field, text in
       Posted(

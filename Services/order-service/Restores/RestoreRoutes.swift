@@ -120,7 +120,9 @@ private struct RestoreAnswer: Encodable {
         place: item.place, proofId: proofId, outcome: best?.outcome,
         finish: best.map { $0.outcome != .rejected } ?? false, lineage: best?.lineage,
         transactionId: best?.transactionId, productId: best?.productId, reason: best?.reason,
-        detail: best.flatMap { isAnothers ? TransferAdvice.text(for: $0, apps).text : $0.detail },
+        detail: best.flatMap {
+          isAnothers ? TransferAdvice.text(for: $0, apps).text : $0.detail.map(sentence)
+        },
         parts: outcomes.first?.part == nil ? nil : outcomes.map(PartAnswer.init))
     }
   }

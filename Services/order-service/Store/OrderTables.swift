@@ -22,6 +22,7 @@ enum OrderTables {
       created_at INTEGER NOT NULL,
       expires_at INTEGER NOT NULL,
       transaction_id TEXT,
+      mismatch INTEGER NOT NULL DEFAULT 0,
       body BLOB NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX orders_by_customer ON orders (customer, created_at, id);
@@ -29,7 +30,7 @@ enum OrderTables {
     CREATE INDEX orders_by_time ON orders (created_at, id);
     CREATE INDEX orders_by_expiry ON orders (expires_at)
       WHERE state IN ('created', 'submitted', 'rejected', 'pending');
-    CREATE INDEX orders_by_transaction ON orders (transaction_id)
+    CREATE INDEX orders_by_transaction ON orders (transaction_id, mismatch)
       WHERE transaction_id IS NOT NULL;
     CREATE TABLE order_moves (
       order_id TEXT NOT NULL,

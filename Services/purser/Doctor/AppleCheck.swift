@@ -11,9 +11,10 @@ struct AppleCheck: Sendable {
   let roots: [Certificate]
   let doctor: DoctorSettings
   let testsNotifications: Bool
-
   /// Apple sends a test notification within seconds.
-  private static let patience = Duration.seconds(30)
+  var patience = Duration.seconds(30)
+  /// This machine's time, UTC milliseconds.
+  var now: @Sendable () -> Int64 = { SystemClock().now() }
 
   func findings() async -> [Finding] {
     let client = HTTPClient(workers: 2, name: "doctor", log: .silent, metrics: Metrics())
@@ -27,10 +28,12 @@ struct AppleCheck: Sendable {
       findings += await clock(client)
       for app in apps.all {
         guard let key = keys[app.bundleId] else { continue }
+        var access: [Access] = []
         for environment in [AppEnvironment.production, .sandbox]
         where app.environments[environment.rawValue] != nil {
-          findings += await examine(app, key, environment, context)
+          access.append(await examine(app, key, environment, context))
         }
+        findings += Self.findings(of: access)
       }
     } catch {
       findings.append(
@@ -52,7 +55,7 @@ struct AppleCheck: Sendable {
             "compare the clock by other means; tokens and timers hang on it")
         ]
       }
-      let skew = (SystemClock().now() - date) / 1000
+      let skew = (now() - date) / 1000
       guard abs(skew) > 30 else { return [.good("clock", url, "within \(max(1, abs(skew))) s")] }
       return [
         .fault(
@@ -70,7 +73,7 @@ struct AppleCheck: Sendable {
 
   private func examine(
     _ app: App, _ key: APIKey, _ environment: AppEnvironment, _ context: APIContext
-  ) async -> [Finding] {
+  ) async -> Access {
     let subject = "\(app.bundleId) \(environment.rawValue)"
     let api: AppStoreServerAPI
     do {
@@ -78,11 +81,42 @@ struct AppleCheck: Sendable {
         bundleId: app.bundleId, environment: environment, key: key, context: context)
       try await api.checkAccess()
     } catch {
-      return [.fault("access", subject, "\(error)", error.advice)]
+      return Access(
+        environment: environment, subject: subject, failure: error,
+        findings: [.fault("access", subject, "\(error)", error.advice)])
     }
     var findings: [Finding] = [.good("access", subject, "Apple accepts the key")]
     if testsNotifications { findings.append(await notification(app, api, subject)) }
-    return findings
+    return Access(
+      environment: environment, subject: subject, failure: nil, findings: findings)
+  }
+
+  /// What was found of an app in one environment.
+  private struct Access {
+    let environment: AppEnvironment
+    let subject: String
+    /// Why Apple did not take the key.
+    let failure: APIError?
+    let findings: [Finding]
+  }
+
+  /// A key that the sandbox takes and Production does not is a good key: Production knows no app that
+  /// was never released.
+  private static func findings(of access: [Access]) -> [Finding] {
+    let isKeyGood = access.contains { $0.environment == .sandbox && $0.failure == nil }
+    return access.flatMap { one -> [Finding] in
+      guard isKeyGood, one.environment == .production, one.failure?.kind == .unauthorized else {
+        return one.findings
+      }
+      return [
+        .warning(
+          "access", one.subject,
+          "Apple refuses the key here and takes it in the sandbox: so it is until an app's first "
+            + "release",
+          "nothing, if the app was never released; purchases of App Review are found in the sandbox "
+            + "all the same")
+      ]
+    }
   }
 
   private func notification(
@@ -99,7 +133,7 @@ struct AppleCheck: Sendable {
     case .fault(let finding): return finding
     case .notYet:
       return .warning(
-        area, subject, "Apple has not tried the test notification within \(Self.patience)",
+        area, subject, "Apple has not tried the test notification within \(patience)",
         "ask again later: purser doctor")
     }
   }
@@ -107,7 +141,7 @@ struct AppleCheck: Sendable {
   private func outcome(
     _ token: String, _ api: AppStoreServerAPI, _ area: String, _ subject: String
   ) async -> Attempt {
-    let deadline = Deadline.after(Self.patience)
+    let deadline = Deadline.after(patience)
     var last = await attempt(token, api, area, subject)
     while last.isOpen && !deadline.hasPassed {
       try? await Task.sleep(for: .milliseconds(500))

@@ -77,7 +77,8 @@ enum ConsumptionAnswers {
 
 /// Tells Apple about the use of a purchase, once for each of its requests and only with consent.
 ///
-/// A kill between Apple's answer and the COMMIT sends the same words again; Apple takes the last.
+/// A kill between Apple's answer and the COMMIT sends the same words again, to the same address
+/// (docs/decisions/0050).
 struct SendConsumption: AppleJob {
   let name = "consumption"
   let lane: AppleLane? = nil

@@ -21,7 +21,7 @@ struct Verdict: Sendable, Equatable {
     guard !isProverErased else {
       outcome = .rejected
       reason = "customer-erased"
-      detail = "the customer was erased after the proof was posted"
+      detail = "The customer was erased after the proof was posted."
       return
     }
     let owner = lineage.owner ?? ""
@@ -35,7 +35,7 @@ struct Verdict: Sendable, Equatable {
       reason = "not-bound"
       detail =
         "Apple knows the transaction, but an id proves no owner, and the transaction bears no token "
-        + "of this customer; post the signed transaction (jwsRepresentation) instead"
+        + "of this customer: post the signed transaction (jwsRepresentation) instead."
       return
     }
     outcome = .belongsToAnother
@@ -43,19 +43,32 @@ struct Verdict: Sendable, Equatable {
     detail = Self.why(fact, lineage, policy)
   }
 
+  /// Why the purchase stays where it is, and what would help; whole sentences for a person.
   private static func why(_ fact: FactContents, _ lineage: Lineage, _ policy: Policies.Transfer)
     -> String
   {
-    let purchase = "the purchase belongs to another customer, and "
-    if fact.cause.kind == FactSource.receipt.rawValue {
-      return purchase + "a receipt moves nothing; post the signed transaction instead"
-    }
     guard lineage.isTransferable else {
-      return purchase + "what was credited moves only by a merge of customers or by support"
+      return
+        "A consumable or non-renewing purchase that was credited moves by no proof, only by a merge of "
+        + "the customers or by support."
+    }
+    if fact.cause.kind == FactSource.receipt.rawValue {
+      return "A receipt moves no purchase that has an owner: post the signed transaction instead."
     }
     if let moved = lineage.movedSignedDate, fact.signedDate <= moved {
-      return purchase + "this copy was signed before it moved there; post a fresh one"
+      return
+        "This copy was signed before the purchase moved there: let StoreKit give a fresh one "
+        + "(AppStore.sync()) and post that."
     }
-    return purchase + "the transfer policy (\(policy.rawValue)) keeps it there"
+    switch policy {
+    case .keep:
+      return "The policy 'keep' leaves a purchase with the customer who proved it first."
+    case .transferIfInactive:
+      return
+        "The policy 'transfer-if-inactive' moves a purchase only when it gives its owner nothing at "
+        + "present."
+    case .transfer, .share:
+      return "The policy '\(policy.rawValue)' keeps it there for this kind of proof."
+    }
   }
 }

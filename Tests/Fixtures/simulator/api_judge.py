@@ -66,6 +66,17 @@ def client_with(key_id="SIMULATED1", issuer=ISSUER, bundle="com.example.app"):
 
 
 client = client_with()
+driven = set()
+for name in [name for name in dir(AppStoreServerAPIClient) if not name.startswith("_")]:
+
+    def noted(name=name, method=getattr(client, name)):
+        def call(*arguments, **options):
+            driven.add(name)
+            return method(*arguments, **options)
+
+        return call
+
+    setattr(client, name, noted())
 
 
 def call(path, body=None):
@@ -428,3 +439,12 @@ for known in APIError:
     call("/control/faults", {"kind": "error", "errorCode": known.value, "count": 1})
     refused(known.value, known.name, lambda: client.get_transaction_info(coins["transactionId"]))
 print("api_judge: all endpoints hold")
+
+# Every endpoint that Apple's client knows was driven; Retention Messaging is not played.
+RETENTION = ("message", "image", "realtime_url", "performance_test")
+left = {
+    name
+    for name in dir(AppStoreServerAPIClient)
+    if not name.startswith("_") and not any(word in name for word in RETENTION)
+} - driven
+hold(not left, f"not driven: {sorted(left)}")

@@ -55,7 +55,7 @@ struct Laws {
 
   func findings(lettersAllowed: Int = 0) -> [BrokenLaw] {
     deadLetters(allowed: lettersAllowed) + headers() + repeats() + orderRevisions()
-      + lineageRevisions() + proofs() + origins() + versions() + folds()
+      + lineageRevisions() + proofs() + deliveries() + origins() + versions() + folds()
   }
 
   /// Lines about everything that bears or mentions a subject.

@@ -12,6 +12,7 @@ extension Laws {
     .appstore: [.appStoreFact], .transactions: [.lineageChanged, .proofDecided],
     .entitlements: [
       .entitlementActivated, .entitlementUpdated, .entitlementDeactivated, .balanceChanged,
+      .grantCreated, .grantRemoved, .entitlementsMerged, .entitlementsErased, .consumptionReported,
     ],
     .entitlementState: [.customerState],
   ]
@@ -125,23 +126,44 @@ extension Laws {
     let good: Set<Outcome> = [.accepted, .alreadyRecorded]
     return once(Proof.self).compactMap { proof in
       let found = outcomes[proof.id] ?? []
-      guard found.count == 1, let outcome = found.first else {
+      // A receipt has an outcome for each of its parts.
+      let count = found.first?.part?.count
+      let isWhole =
+        count.map { count in
+          Set(found.compactMap(\.part?.index)) == Set(1...count) && found.count == Int(count)
+        } ?? (found.count == 1)
+      guard isWhole else {
         return BrokenLaw(
           law: law, subject: proof.id, finding: "outcomes \(found.map(\.outcome.rawValue))")
       }
-      guard outcome.customer == proof.customer, outcome.orderId == proof.orderId else {
+      guard found.allSatisfy({ $0.customer == proof.customer && $0.orderId == proof.orderId })
+      else {
         return BrokenLaw(law: law, subject: proof.id, finding: "the outcome is another's")
       }
       guard let orderId = proof.orderId else { return nil }
       let order = stores.orders[orderId]
-      guard !good.contains(outcome.outcome) || order?.state == .completed else {
+      // Of what a receipt lists beside the order's product nothing follows for the order.
+      let isGood = found.contains {
+        good.contains($0.outcome) && ($0.part == nil || $0.productId == order?.productId)
+      }
+      guard !isGood || order?.state == .completed else {
         return BrokenLaw(
           law: law, subject: orderId,
-          finding:
-            "\(outcome.outcome.rawValue), and the order is \(order?.state.rawValue ?? "gone")")
+          finding: "a good outcome, and the order is \(order?.state.rawValue ?? "gone")")
       }
       return nil
     }
+  }
+
+  /// A backend that delivers on orders delivers a purchase once.
+  func deliveries() -> [BrokenLaw] {
+    let right = stores.orders.values.filter { $0.state == .completed && !$0.mismatched }
+    return Dictionary(grouping: right) { $0.transactionId ?? $0.id }.filter { $0.value.count > 1 }
+      .map { id, orders in
+        BrokenLaw(
+          law: "a purchase is what at most one order asked for", subject: id,
+          finding: "orders \(orders.map(\.id).sorted()) are completed by it")
+      }
   }
 
   /// Nothing is decided on what does not stand on a topic: tokens, proofs and facts are there.

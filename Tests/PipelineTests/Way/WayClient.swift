@@ -70,17 +70,21 @@ extension Way {
 
   /// A purchase by an Apple account; without a token the account is a new one.
   func buy(
-    _ product: String, token: String? = nil, quantity: Int? = nil, notify: Bool = true
+    _ product: String, token: String? = nil, quantity: Int? = nil, account: String? = nil,
+    notify: Bool = true
   ) async throws -> Bought {
     struct Body: Encodable {
       let productId: String
       let appAccountToken: String?
       let quantity: Int?
+      let account: String?
       let notify: Bool
     }
     return try await ask(
       "POST", "app-store-simulator", "/control/purchases",
-      Body(productId: product, appAccountToken: token, quantity: quantity, notify: notify),
+      Body(
+        productId: product, appAccountToken: token, quantity: quantity, account: account,
+        notify: notify),
       status: [201], as: Bought.self)
   }
 

@@ -47,6 +47,30 @@ extension Trait where Self == WayTrait {
       }, asksApple: true)
   }
 
+  /// A stack whose verify-service asks the simulator about receipts, with a second configuration
+  /// in which only `verifyReceipt` proves them.
+  static var wayWithReceipts: WayTrait {
+    WayTrait(
+      extra: { plan in
+        let own = plan.configuration.replacing(
+          "\"Sandbox\": {}", with: "\"Sandbox\": {\"policies\": {\"receipts\": \"verifyReceipt\"}}"
+        ).replacing("\"bundleId\"", with: "\"sharedSecretFile\": \"secret.txt\", \"bundleId\"")
+        do {
+          try Data(own.utf8).write(to: URL(filePath: plan.file("asks-apple.json")))
+          try Data("open-sesame".utf8).write(to: URL(filePath: plan.file("secret.txt")))
+        } catch {
+          Issue.record(error)
+        }
+        return [
+          "app-store-simulator": ["SIMULATOR_SHARED_SECRET": "open-sesame"],
+          // The simulator plays both of Apple's servers.
+          "verify-service": [
+            "VERIFY_RECEIPT_PRODUCTION_URL": "\(plan.simulatorURL)/verifyReceipt"
+          ],
+        ]
+      }, asksApple: true)
+  }
+
   /// A stack whose services can be made to fail.
   static var wayWithFaults: WayTrait {
     WayTrait(extra: { plan in FaultInjector.settings(of: plan) })

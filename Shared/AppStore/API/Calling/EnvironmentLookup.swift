@@ -1,7 +1,11 @@
 import ServiceRuntime
 
 /// Finds in which environment a transaction is known: production first, the sandbox only when
-/// production says that the id is unknown (reference §4.8).
+/// production says that the id is unknown (reference §4.8), or does not take the key.
+///
+/// Production answers 401 for an app that was never released (reference §4.2), and App Review buys in
+/// the sandbox. So after a 401 the sandbox may tell where the transaction is, but never that it is
+/// unknown: then the 401 stands, and the caller asks again later.
 public final class EnvironmentLookup: Sendable {
   /// A transaction and where it was found.
   public struct Found: Sendable, Equatable {
@@ -31,7 +35,7 @@ public final class EnvironmentLookup: Sendable {
   ///
   /// - Parameter hint: Where the asking client says that it is from; it decides the order only.
   /// - Throws: `APIError` of kind `unknownTransaction` when all answered 4040010; any other error of
-  ///   an environment as it is, without asking the next.
+  ///   an environment as it is, without asking the next, but for production's 401.
   public func find(
     _ transactionId: String, hint: AppEnvironment? = nil
   ) async throws(APIError) -> Found {
@@ -43,10 +47,16 @@ public final class EnvironmentLookup: Sendable {
     -> Result<Found, APIError>
   {
     let clients = order(for: transactionId, hint)
+    var refusal: Result<Found, APIError>?
     for client in clients {
       let result = await ask(client, transactionId)
-      guard isUnknown(result) else { return result }
+      if client.environment == .production, isUnauthorized(result) {
+        refusal = result
+      } else if !isUnknown(result) {
+        return hasFound(result) ? result : refusal ?? result
+      }
     }
+    if let refusal { return refusal }
     remembered.forget(transactionId)
     return .failure(Self.unknown(asked: clients.map(\.environment)))
   }
@@ -54,6 +64,15 @@ public final class EnvironmentLookup: Sendable {
   private func isUnknown(_ result: Result<Found, APIError>) -> Bool {
     guard case .failure(let error) = result else { return false }
     return error.code == .transactionIdNotFound
+  }
+
+  private func isUnauthorized(_ result: Result<Found, APIError>) -> Bool {
+    guard case .failure(let error) = result else { return false }
+    return error.kind == .unauthorized
+  }
+
+  private func hasFound(_ result: Result<Found, APIError>) -> Bool {
+    if case .success = result { true } else { false }
   }
 
   private static func unknown(asked: [AppEnvironment]) -> APIError {

@@ -10,7 +10,7 @@ extension APIError {
       Apple does not say why. Check that the key is an In-App Purchase key, not one of the App Store \
       Connect API; that key id and issuer id belong to it and it is not revoked; that the bundle id \
       is the app's; that the clock is right. For an app that was never released production answers \
-      the same: leave Production out of its environments until then.
+      the same, whatever the key: if the sandbox takes it, nothing is to be done.
       """
     case .status:
       status == 404
