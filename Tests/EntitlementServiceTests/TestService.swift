@@ -6,6 +6,7 @@ import Kafka
 import Pipeline
 import SQLite
 import ServiceRuntime
+import TestSupport
 
 @testable import entitlement_service
 
@@ -165,9 +166,10 @@ final class TestService: Sendable {
         let type =
           headers.split(separator: "purser.", maxSplits: 1).last?
           .split(separator: ".v1").first.map(String.init) ?? ""
+        let value = row.optionalBlob(1)
+        PublishedEvents.note("purser.\(type).v1", value)
         return Published(
-          type: type, key: String(decoding: row.blob(0), as: UTF8.self),
-          value: row.optionalBlob(1))
+          type: type, key: String(decoding: row.blob(0), as: UTF8.self), value: value)
       }
     }
   }

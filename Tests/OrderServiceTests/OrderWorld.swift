@@ -119,8 +119,10 @@ struct OrderWorld: Sendable {
   {
     try await store.readers.read { reader in
       try reader.query("SELECT value, headers FROM outbox ORDER BY id") { row -> Event? in
-        let headers = String(decoding: row.blob(1), as: UTF8.self)
-        guard headers.contains(type.rawValue) else { return nil }
+        let headers = HeaderBytes.decode(row.blob(1)) ?? []
+        let found = headers.first { $0.name == "ce_type" }?.text ?? ""
+        PublishedEvents.note(found, row.optionalBlob(0))
+        guard found == type.rawValue else { return nil }
         return try EventJSON.decode(Event.self, from: row.blob(0))
       }
     }.compactMap { $0 }

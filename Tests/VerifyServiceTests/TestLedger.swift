@@ -5,6 +5,7 @@ import Pipeline
 import SQLite
 import ServiceRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -102,8 +103,9 @@ final class TestLedger: Sendable {
     try await store.readers.read { reader in
       try reader.query("SELECT headers, value FROM outbox ORDER BY id") { row in
         let headers = HeaderBytes.decode(row.blob(0)) ?? []
-        let isOne = headers.contains { $0.name == "ce_type" && $0.text == name.rawValue }
-        return isOne ? try EventJSON.decode(Event.self, from: row.blob(1)) : nil
+        let found = headers.first { $0.name == "ce_type" }?.text ?? ""
+        PublishedEvents.note(found, row.optionalBlob(1))
+        return found == name.rawValue ? try EventJSON.decode(Event.self, from: row.blob(1)) : nil
       }
     }.compactMap { $0 }
   }

@@ -6,11 +6,7 @@ other list of fields anywhere.
 
 import pathlib
 import re
-import sys
 from dataclasses import dataclass
-
-# The scripts of this folder leave no compiled files beside themselves.
-sys.dont_write_bytecode = True
 
 STRUCT = re.compile(
     r"((?:^ *///[^\n]*\n)*)^( *)public struct (\w+): ([^{]*)\{\n(.*?)^\2\}", re.S | re.M
