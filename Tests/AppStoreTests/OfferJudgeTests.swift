@@ -13,7 +13,7 @@ import Testing
 @Suite("Apple's own library on offers", .timeLimit(.minutes(2))) struct OfferJudgeTests {
   private static let nonce = "20fba8a0-2b80-4a7d-a17f-85c1854727f8"
   private static let now: Int64 = 1_800_000_000_000
-  private static let accounts = ["", "7e3fb20b-4cdb-47cc-936d-99d65f608138", "maria"]
+  private static let accounts = ["", "7E3FB20B-4CDB-47CC-936D-99D65F608138", "Maria Müller"]
 
   private struct Given: Encodable {
     struct Old: Encodable { let account: String, signature: String }

@@ -18,7 +18,7 @@ public struct PromotionalOfferSignature: Sendable, Equatable, Encodable {
   ///
   /// - Parameters:
   ///   - account: The `appAccountToken` or the `applicationUsername` of the purchase, the same as the
-  ///     app gives to StoreKit; nil for none. A UUID is signed in lower case.
+  ///     app gives to StoreKit; nil for none. It is signed in lower case, as Apple's own libraries do.
   ///   - nonce: A UUID, a new one for each signature.
   ///   - timestamp: Now, UNIX milliseconds.
   public init(
@@ -49,7 +49,7 @@ public struct PromotionalOfferSignature: Sendable, Equatable, Encodable {
       ("bundleId", try SignedFields.needed(bundleId, "bundleId")), ("keyId", keyId),
       ("productId", try SignedFields.needed(productId, "productId")),
       ("offerId", try SignedFields.needed(offerId, "offerId")),
-      ("account", UUIDs.normalized(account) ?? account), ("nonce", nonce),
+      ("account", account.lowercased()), ("nonce", nonce),
       ("timestamp", String(timestamp)),
     ]
     for (name, value) in fields where value.unicodeScalars.contains("\u{2063}") {
