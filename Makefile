@@ -1,7 +1,7 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test bench fuzz fuzz-readers fuzz-http endurance build format lint clean setup
+.PHONY: help demo up test bench fuzz fuzz-readers fuzz-http endurance lifecycle build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
@@ -38,6 +38,11 @@ endurance: setup ## Faults under load for MINUTES=10, repeatable with SEED=…
 	swift build --build-tests
 	PURSER_TEST_ENDURANCE_MINUTES=$(MINUTES) PURSER_TEST_SEED=$(SEED) \
 	  swift test --skip-build --filter 'Faults|FaultTests'
+
+CUSTOMERS ?= 10000
+lifecycle: setup ## CUSTOMERS=10000 generated customers, and a rebuild of what became of them
+	swift build --build-tests
+	PURSER_TEST_CUSTOMERS=$(CUSTOMERS) swift test --skip-build --filter 'LifecycleTests'
 
 build: setup ## Builds the services and tools
 	swift build

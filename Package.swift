@@ -119,7 +119,7 @@ let package = Package(
     service(
       "entitlement-service",
       [
-        "Access", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "Kafka",
+        "Access", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON", "Kafka",
         "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(

@@ -34,6 +34,11 @@ struct ApplyTransaction: RecordHandler {
     let row = try CustomerRow.load(change.transaction, state.customer)
     let customer = row.customer
     let isRedirected = !Customer.isSame(customer, state.customer)
+    if let erasedAt = row.erasedAt, state.decidedAt <= erasedAt {
+      // Decided before the erasure it went with it, however late it is read, or read again.
+      change.count(stale)
+      return try settleWaiting(state.lineage, ChangeCause(state), change)
+    }
     let known = try Purchases.row(change.transaction, customer, state.lineage)
     // What a merge took from the old customer is the new one's already.
     let isMovedByMerge =
@@ -74,9 +79,7 @@ struct ApplyTransaction: RecordHandler {
 
   /// What an erased customer had of a lineage goes without a trace.
   private func forget(_ state: LineageState, _ row: CustomerRow, _ change: Change) throws {
-    try change.transaction.run(
-      "DELETE FROM purchases WHERE customer = ? AND lineage = ?", row.customer,
-      state.lineage.description)
+    try Purchases.remove(change.transaction, row.customer, state.lineage)
     try recompute.run(row, ChangeCause(state), at: state.decidedAt, change)
   }
 

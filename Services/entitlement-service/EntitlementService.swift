@@ -30,7 +30,7 @@ enum EntitlementService {
         .transactions: ApplyTransaction(recompute: recompute, log: log, metrics: metrics),
         .customers: ApplyCustomerChange(recompute: recompute, metrics: metrics),
       ],
-      outputs: [.entitlements, .entitlementState],
+      outputs: [.entitlements, .entitlementState], own: .entitlements,
       jobs: [
         ExpiryTimer(recompute: recompute),
         ReevaluateCustomers(recompute: recompute, metrics: metrics), PruneWebhooks(),

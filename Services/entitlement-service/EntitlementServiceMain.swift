@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 import ServiceRuntime
 
 /// Decides what customers own, and tells every other backend.
@@ -10,7 +11,8 @@ struct EntitlementServiceMain {
       about: "decides what each customer owns and publishes every change of it")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      settings: Settings.init, services: EntitlementService.services)
+      commands: [.rebuild(RebuildEntitlements.run), WhatIf.command], settings: Settings.init,
+      services: EntitlementService.services)
     exit(code)
   }
 }

@@ -52,7 +52,8 @@ struct Recompute: Sendable {
         told.filter(\.isActive), result.entitlements, ended: result.ended)
       + Difference.ofEnded(told.filter { !$0.isActive }, result)
 
-    var story = CustomerStory(customer, version: row.version, cause, change, hooks)
+    var story = CustomerStory(
+      customer, version: row.version, evaluatedAt: time, cause, change, hooks)
     for news in news where news.rank == 0 { try story.tell(news) }
     for difference in differences {
       try EntitlementRows.save(transaction, customer, difference.after)

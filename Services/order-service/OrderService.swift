@@ -23,7 +23,7 @@ enum OrderService {
     let parts = try PipelineParts(
       service: "order-service", settings: settings.pipeline, store: store,
       inputs: [.transactions: CompleteOrder(notices: notices, metrics: metrics)],
-      outputs: [.customers, .orders, .proofs],
+      outputs: [.customers, .orders, .proofs], own: .orders,
       jobs: [ExpireOrders(notices: notices), MoveOrdersOfMerged(notices: notices)],
       log: log, metrics: metrics)
     let shop = Shop(apps: settings.apps, catalogs: settings.catalogs)

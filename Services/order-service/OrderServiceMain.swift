@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 import ServiceRuntime
 
 /// Opens orders before the customer pays, takes proofs, and answers the app.
@@ -10,7 +11,8 @@ struct OrderServiceMain {
       about: "opens orders before the customer pays and completes them when the payment is proved")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      settings: Settings.init, services: OrderService.services)
+      commands: [.rebuild(RebuildOrders.run)], settings: Settings.init,
+      services: OrderService.services)
     exit(code)
   }
 }

@@ -18,6 +18,8 @@ struct Settings: Sendable {
   let keyFile: String?
   /// Whether the webhooks of what is started may go without TLS, and to this machine.
   let allowsPrivateWebhooks: Bool
+  /// All of it, for commands of the services that are run as they are.
+  let environment: [String: String]
   /// What processes that are started see of the environment.
   let passedOn: [String: String]
   /// What `purser doctor` looks at beside the broker.
@@ -69,6 +71,7 @@ struct Settings: Sendable {
     doctor = DoctorSettings(&reader, environment)
     adminKey = reader.secret(
       "PURSER_ADMIN_KEY", "the key of scope admin for 'purser import', also from …_FILE")
+    self.environment = environment
     self.passedOn = environment.filter { Self.isPassedOn($0.key) }
   }
 
@@ -123,7 +126,7 @@ struct DoctorSettings: Sendable {
       ("order-service", "ORDER_STORE"), ("verify-service", "VERIFY_STORE"),
       ("entitlement-service", "ENTITLEMENT_STORE"),
     ] {
-      let path = reader.optionalText(name, "the store of \(service), for 'doctor'")
+      let path = reader.optionalText(name, "the store of \(service), for 'doctor' and 'backup'")
       if let path { stores.append(StoreCheck.Store(service: service, path: path)) }
     }
     self.stores = stores

@@ -56,7 +56,8 @@ enum VerifyService {
       let parts = try PipelineParts(
         service: "verify-service", settings: settings.pipeline, store: store,
         inputs: inputs.merging(askers.inputs) { $1 },
-        outputs: [.appstore, .transactions], jobs: [StopWaiting(ledger: ledger)],
+        outputs: [.appstore, .transactions], own: .transactions,
+        jobs: [StopWaiting(ledger: ledger)],
         log: log, metrics: metrics)
       services += parts.services + [worker] + askers.services(store, log: log)
       AuditRoutes(store).add(to: &router)

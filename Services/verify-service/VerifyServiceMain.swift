@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 import ServiceRuntime
 
 /// Proves that payments are real, receives Apple's notifications, keeps the lineages.
@@ -11,7 +12,8 @@ struct VerifyServiceMain {
       usage: "--role all|edge|ledger   which part of the service this process is; default all")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      options: ["--role"], settings: Settings.init, services: VerifyService.services)
+      options: ["--role"], commands: [.rebuild(RebuildLedger.run)],
+      settings: Settings.init, services: VerifyService.services)
     exit(code)
   }
 }

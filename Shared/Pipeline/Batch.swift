@@ -89,7 +89,9 @@ struct Batch: Sendable {
         entry.fields.merging(["reason": .string(fault.description)]) { old, _ in old })
       result.undecodable += 1
     case .work(let work):
-      if let fault = try attempt(work, change) {
+      var own = change
+      own.input = InputPlace(entry.record)
+      if let fault = try attempt(work, own) {
         try fail(entry, fault, change, log)
         result.failed += 1
         return false

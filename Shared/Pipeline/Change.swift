@@ -1,6 +1,6 @@
 import Cryptography
 public import Events
-import Kafka
+public import Kafka
 public import SQLite
 public import ServiceRuntime
 import Synchronization
@@ -16,6 +16,8 @@ public struct Change {
   let context: StoreContext
   /// What the log of writes will say; nil when no request stands behind the change.
   var audit: AuditNote?
+  /// The record that is handled; nil when none stands behind the change.
+  var input: InputPlace?
 
   /// Puts a record into the outbox; the relay publishes it after COMMIT.
   ///
@@ -28,18 +30,20 @@ public struct Change {
   ///     that a repeated event is the same event.
   ///   - payload: The event; nil makes a tombstone.
   ///   - traceparent: W3C trace context of the request behind it.
+  ///   - evaluatedAt: For which time it was decided, UTC milliseconds, where a rebuild must know.
   /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
   public func publish(
     _ topic: Topic, key: String, type: EventType, subject: String,
     revision: some CustomStringConvertible,
-    _ payload: (any Encodable)?, traceparent: String? = nil
+    _ payload: (any Encodable)?, traceparent: String? = nil, evaluatedAt: Int64? = nil
   ) throws {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
       source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
     audit?.published(type.rawValue, subject: subject, key: key)
     try publish(
-      topic, key: key, headers, encoded: try payload.map { try EventJSON.encode($0) })
+      topic, key: key, headers, encoded: try payload.map { try EventJSON.encode($0) },
+      evaluatedAt: evaluatedAt)
   }
 
   /// Does the same with a payload that was encoded before, as where it is stored too.
@@ -47,21 +51,24 @@ public struct Change {
   /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
   public func publish(
     _ topic: Topic, key: String, type: EventType, subject: String,
-    revision: some CustomStringConvertible, encoded: [UInt8], traceparent: String? = nil
+    revision: some CustomStringConvertible, encoded: [UInt8], traceparent: String? = nil,
+    evaluatedAt: Int64? = nil
   ) throws {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
       source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
     audit?.published(type.rawValue, subject: subject, key: key)
-    try publish(topic, key: key, headers, encoded: encoded)
+    try publish(topic, key: key, headers, encoded: encoded, evaluatedAt: evaluatedAt)
   }
 
   private func publish(
-    _ topic: Topic, key: String, _ headers: EventHeaders, encoded value: [UInt8]?
+    _ topic: Topic, key: String, _ headers: EventHeaders, encoded value: [UInt8]?,
+    evaluatedAt: Int64?
   ) throws {
     let record = Record(
       topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
-      headers: headers.pairs.map { Header(name: $0.name, text: $0.value) })
+      headers: headers.pairs.map { Header(name: $0.name, text: $0.value) }
+        + StoreHeaders.all(input: input, evaluatedAt: evaluatedAt))
     try Outbox.insert(transaction, record, timestamp: now)
     context.outbox.changed(after: transaction)
   }
@@ -74,10 +81,20 @@ public struct Change {
     audit?.forget(customer)
   }
 
+  /// Has a record handled at the next start, as one that was read and not dealt with.
+  public func putBack(_ record: ReceivedRecord, reason: String) throws {
+    try WaitingRecords.insert(transaction, record, reason: reason)
+  }
+
   /// Counts something that this change did; only if it is committed.
   public func count(_ counter: Counter, _ amount: Int = 1) {
     guard amount != 0 else { return }
     transaction.afterCommit { counter.add(amount) }
+  }
+
+  /// The same change as if it had been made at another time, for what a rebuild makes anew.
+  public func at(_ time: Int64) -> Change {
+    Change(transaction: transaction, now: time, context: context, audit: audit, input: input)
   }
 
   /// Says that a timer's next due time may have changed.

@@ -18,7 +18,7 @@ public enum OutboxError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// The table of records that are to be published.
 enum Outbox {
-  /// Room that is left for the broker beside the record itself.
+  /// Room that is left for the broker, and for the header of the row's number, beside the record.
   static let overheadBytes = 512
 
   struct Row: Sendable {
@@ -30,10 +30,14 @@ enum Outbox {
     let headers: [Header]?
     let timestamp: Int64
 
-    /// What is published; nil when the headers cannot be read.
+    /// What is published, with its place in the line of all rows; nil when the headers cannot be
+    /// read.
     var record: Record? {
       headers.map { headers in
-        Record(topic: topic, key: key, value: value, headers: headers, timestamp: timestamp)
+        Record(
+          topic: topic, key: key, value: value,
+          headers: headers + [Header(name: StoreHeaders.sequence, text: "\(id)")],
+          timestamp: timestamp)
       }
     }
   }
@@ -62,6 +66,15 @@ enum Outbox {
   /// The id of the newest row that was ever inserted; 0 before the first.
   static func newestID(_ transaction: Transaction) throws -> Int64 {
     try transaction.first(newest) { row in row.int(0) } ?? 0
+  }
+
+  /// Makes later rows have ids above one; what a rebuilt store publishes comes after what is there.
+  static func continueAfter(_ transaction: Transaction, _ id: Int64) throws {
+    guard try newestID(transaction) < id else { return }
+    let known = try transaction.run(
+      "UPDATE sqlite_sequence SET seq = ? WHERE name = 'outbox'", id)
+    guard known == 0 else { return }
+    try transaction.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('outbox', ?)", id)
   }
 
   static func newestID(_ reader: Reader) throws -> Int64 {

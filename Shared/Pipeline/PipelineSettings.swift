@@ -77,13 +77,14 @@ public struct PipelineParts: Sendable {
   ///   - store: The open store.
   ///   - inputs: Which topics are read, and by whom.
   ///   - outputs: Which topics are written; they are checked at the start too.
+  ///   - own: The topic that nobody else writes to, by which the store's age is checked.
   ///   - jobs: What happens because time passed.
   ///   - log: Where the parts speak.
   ///   - metrics: Where they count.
   /// - Throws: `KafkaError` when librdkafka refuses the configuration.
   public init(
     service: String, settings: PipelineSettings, store: Store, inputs: [Topic: any RecordHandler],
-    outputs: Set<Topic>, jobs: [any TimerJob], log: Log, metrics: Metrics
+    outputs: Set<Topic>, own: Topic, jobs: [any TimerJob], log: Log, metrics: Metrics
   ) throws {
     self.store = store
     let kafka = settings.kafka
@@ -104,6 +105,11 @@ public struct PipelineParts: Sendable {
         let found = try plan.check(all, admin, partitions: partitions, timeout: .seconds(2)) {
           log.warning(TopicPlan.unseenWarning, ["error": LogValue($0)])
         }
+        let consumer = try Consumer(
+          kafka, groupID: "\(prefix)\(service)", name: "\(service)-check", log: log,
+          metrics: metrics)
+        defer { consumer.close() }
+        try StoreAge.check(store, own, partitions: found[own] ?? 0, consumer)
         return found.filter { read.contains($0.key) }
       },
       makeConsumer: {

@@ -212,6 +212,8 @@ public final class Processor: Service {
         return found
       } catch let error as TopicsUnusable {
         throw ProcessorError.topicsUnusable(error)
+      } catch let error as ProcessorError {
+        throw error
       } catch {
         connected.store(error is TopicsMissing, ordering: .releasing)
         log.warning("the topics are not there yet; trying again", ["error": LogValue(error)])

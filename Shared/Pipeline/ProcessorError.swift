@@ -6,6 +6,8 @@ public enum ProcessorError: Error, Sendable, CustomStringConvertible {
   case positionBeyondEnd(TopicPartition, position: Int64, end: Int64)
   /// The topics are there, but not as they must be.
   case topicsUnusable(TopicsUnusable)
+  /// The service has published more than the store knows of: it is an old copy, or empty.
+  case storeIsOld(known: Int64, published: Int64)
 
   /// The fault, and what to do about it.
   public var description: String {
@@ -17,6 +19,12 @@ public enum ProcessorError: Error, Sendable, CustomStringConvertible {
       Start with the broker that the store was filled from, or move the store away to begin anew.
       """
     case .topicsUnusable(let fault): fault.description
+    case .storeIsOld(let known, let published):
+      """
+      this service has published \(published) records, and the store knows of \(known): it is an old \
+      copy, or new. Going on would tell subscribers other things under the same numbers. Move the \
+      store away and run the service's `rebuild`; give it an old copy with --backup.
+      """
     }
   }
 }

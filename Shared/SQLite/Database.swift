@@ -112,6 +112,30 @@ import CSQLite
     }
   }
 
+  /// Copies the whole store into another one, a part at a time; tells how many pages of how many.
+  ///
+  /// With a read transaction open it is one state of the store, however long it takes and whoever
+  /// writes meanwhile (https://sqlite.org/backup.html).
+  func copy(
+    into target: Database, pagesPerStep: Int32, _ progress: (Int, Int) -> Void
+  ) throws(SQLiteError) {
+    guard let backup = unsafe sqlite3_backup_init(target.handle, "main", handle, "main") else {
+      throw target.failure("sqlite3_backup_init")
+    }
+    var result = SQLITE_OK
+    while result == SQLITE_OK {
+      result = unsafe sqlite3_backup_step(backup, pagesPerStep)
+      let (left, all) = unsafe (
+        sqlite3_backup_remaining(backup), sqlite3_backup_pagecount(backup)
+      )
+      progress(Int(all - left), Int(all))
+    }
+    let finished = unsafe sqlite3_backup_finish(backup)
+    guard result == SQLITE_DONE, finished == SQLITE_OK else {
+      throw target.failure("sqlite3_backup_step")
+    }
+  }
+
   /// Runs the body with the gate open, for connections that no job uses.
   func unguarded<T, Failure>(_ body: () throws(Failure) -> T) throws(Failure) -> T {
     try gate.opened(body)

@@ -4,10 +4,13 @@ import Glibc
 ///
 /// Not `locking_mode=EXCLUSIVE`, which would shut out this process's own readers. The kernel drops
 /// the lock when the process dies, however it dies; the file stays.
-struct StoreLock: ~Copyable {
+public struct StoreLock: ~Copyable {
   private let descriptor: Int32
 
-  init(store path: String) throws(SQLiteError) {
+  /// Takes the lock of a store.
+  ///
+  /// - Throws: `SQLiteError` `.ownedElsewhere` when another process has it.
+  public init(store path: String) throws(SQLiteError) {
     let lockPath = "\(path).lock"
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {

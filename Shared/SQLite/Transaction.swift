@@ -16,6 +16,13 @@ public final class Transaction {
     return try database.run(sql, values)
   }
 
+  /// The same with values that are counted only when it runs.
+  @discardableResult
+  public func run(_ sql: String, values: [(any Bindable)?]) throws(SQLiteError) -> Int {
+    try check()
+    return try database.run(sql, values)
+  }
+
   /// All rows of a query, each made into a value.
   public func query<T>(
     _ sql: String, _ values: (any Bindable)?..., map: (borrowing Row) throws -> T

@@ -9,6 +9,29 @@ public struct Program: Sendable {
   /// Extra lines of `--help` about arguments; empty when there are none.
   public let usage: String
 
+  /// Something that the program does instead of serving, and then ends.
+  public struct Command<Settings>: Sendable {
+    /// The word that calls it, and the name of its thread.
+    public let name: String
+    /// What it does, for `--help`.
+    public let help: String
+    /// Options that take a value.
+    public let options: Set<String>
+    /// Does it, on a thread of its own; the values of the options stand in the second argument.
+    public let run: @Sendable (Settings, [String: String], Log) throws -> Void
+
+    /// Describes a command.
+    public init(
+      name: String, help: String, options: Set<String> = [],
+      run: @escaping @Sendable (Settings, [String: String], Log) throws -> Void
+    ) {
+      self.name = name
+      self.help = help
+      self.options = options
+      self.run = run
+    }
+  }
+
   /// Describes a program.
   public init(name: String, about: String, usage: String = "") {
     self.name = name
@@ -23,10 +46,12 @@ public struct Program: Sendable {
   ///   - arguments: The process's arguments, without its name.
   ///   - environment: The process's environment.
   ///   - options: Arguments besides `--help` that take a value, such as `--role`.
+  ///   - commands: What it can do besides serving, called by a first word.
   ///   - settings: Reads the service's settings; the second argument holds the options' values.
   ///   - services: Makes the services, in the order of starting.
-  public func run<Settings>(
+  public func run<Settings: Sendable>(
     arguments: [String], environment: [String: String], options: Set<String> = [],
+    commands: [Command<Settings>] = [],
     settings: (inout SettingsReader, [String: String]) -> Settings,
     services: (Settings, Log, Metrics) throws -> [any Service]
   ) async -> Int32 {
@@ -35,6 +60,10 @@ public struct Program: Sendable {
       "PURSER_LOG_LEVEL", default: .info, "the least level that is logged")
     var values: [String: String] = [:]
     var rest = arguments[...]
+    let command = commands.first { $0.name == rest.first }
+    if command != nil { rest.removeFirst() }
+    let options = options.union(command?.options ?? [])
+    let usage = ([usage] + commands.map(\.help)).filter { !$0.isEmpty }.joined(separator: "\n")
     while let argument = rest.popFirst() {
       if argument == "--help" || argument == "-h" {
         _ = settings(&reader, values)
@@ -56,7 +85,22 @@ public struct Program: Sendable {
       complain("\(name): these settings cannot be used; see \(name) --help\n\(error)")
       return SettingsError.exitCode
     }
-    return await run(read, Log(program: name, minimumLevel: level), services)
+    let log = Log(program: name, minimumLevel: level)
+    if let command { return await run(command, read, values, log) }
+    return await run(read, log, services)
+  }
+
+  private func run<Settings: Sendable>(
+    _ command: Command<Settings>, _ settings: Settings, _ values: [String: String], _ log: Log
+  ) async -> Int32 {
+    do {
+      try await DedicatedThread.run(named: command.name) { try command.run(settings, values, log) }
+      return 0
+    } catch {
+      log.error(
+        "the command failed", ["command": .string(command.name), "error": LogValue(error)])
+      return 1
+    }
   }
 
   private func run<Settings>(

@@ -208,6 +208,8 @@ private struct Life {
     #expect(try await canonical(other) == expected)
     try await checkSubscriber(other)
     #expect(try await other.wrongBalances() == [])
+    try await expectSameAfterRebuild(plain)
+    try await expectSameAfterRebuild(other)
   }
 
   @Test(arguments: [("floor", 0..<6), ("debt", 6..<12)])
@@ -254,6 +256,7 @@ private struct Life {
         }
       }
       try await checkSubscriber(service)
+      try await expectSameAfterRebuild(service)
     }
   }
 

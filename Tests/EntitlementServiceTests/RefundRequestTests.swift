@@ -77,6 +77,7 @@ import Testing
     service.clock.set(day(3))
     try await service.read(asked(coins, revision: 5, fact: "f3", on: 3))
     #expect(try await reports(service).map(\.request) == ["f", "f3"])
+    try await expectSameAfterRebuild(service)
   }
 
   @Test func `what was bought first counts as spent first`() {

@@ -6,6 +6,7 @@ import Kafka
 import Pipeline
 import SQLite
 import ServiceRuntime
+import Synchronization
 import TestSupport
 
 @testable import entitlement_service
@@ -24,6 +25,8 @@ final class TestService: Sendable {
   private let path: String
   private let apply: ApplyTransaction
   private let customers: ApplyCustomerChange
+  /// What was read, as it would stand in the topics.
+  let inputs = Mutex<[ReceivedRecord]>([])
 
   /// Opens a store of its own; `copying` begins with another service's store, as after a restart.
   init(
@@ -56,6 +59,10 @@ final class TestService: Sendable {
     WebhookRoutes(store: store, queue: hooks, allowsPrivate: true, apps: rules.current.apps)
       .add(to: &router)
     self.router = router
+    if let former {
+      let read = former.inputs.withLock { $0 }
+      inputs.withLock { $0 = read }
+    }
   }
 
   /// Closes the store and opens it again.
@@ -70,10 +77,12 @@ final class TestService: Sendable {
   private func record(_ topic: Topic, _ type: EventType, _ key: String, _ value: some Encodable)
     throws -> ReceivedRecord
   {
-    ReceivedRecord(
+    let record = ReceivedRecord(
       topic: TopicNames().name(of: topic), partition: 0, offset: 0, timestamp: 0,
       key: Array(key.utf8), value: try EventJSON.encode(value),
       headers: [Header(name: "ce_type", text: type.rawValue)])
+    inputs.withLock { $0.append(record) }
+    return record
   }
 
   /// Reads a lineage state as the processor would.

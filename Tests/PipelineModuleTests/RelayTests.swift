@@ -28,7 +28,7 @@ struct `The relay` {
         "ce_specversion=1.0",
         "ce_id=\(EventID.make(.note, subject: "customer-0", revision: "0"))",
         "ce_type=test.note.v1", "ce_source=/purser/test", "ce_time=\(rfc3339(start))",
-        "ce_subject=customer-0", "content-type=application/json",
+        "ce_subject=customer-0", "content-type=application/json", "purser-sequence=1",
       ])
     #expect(try await process.drained())
     #expect(process.count("relay_delivered_total") == 300)

@@ -31,7 +31,7 @@ extension WholeWay {
       ]
       let run = FaultRun(
         seed: seed, length: .seconds(15), workers: 12, first: first, adds: false,
-        broker: WayBroker.mock)
+        rebuilds: false, broker: WayBroker.mock)
       let outcome = try await run.run()
       #expect(outcome.orders > 30 && outcome.producersGivenUp == 2, "\(outcome)")
       print("faults of the broker, seed \(seed): \(outcome.summary)")

@@ -64,6 +64,35 @@ struct CreditPurchases: Sendable {
     return settlement.entries
   }
 
+  /// The transactions of a lineage that wait, told from a ledger that is whole: what is not booked is
+  /// taken as decided, unless its product is still unknown or another customer has what it brings.
+  func unsettled(_ state: LineageState, of customer: String, _ change: Change) throws -> [String] {
+    let lineage = state.lineage
+    return try state.transactions.filter { bought in
+      guard let product = rules.product(bought.productId, of: lineage.bundleId),
+        rules.grants(lineage, to: customer)
+      else { return true }
+      let booked = try booked(change.transaction, bought, lineage, customer)
+      if booked.contains(where: { RefundShare.left(of: $0.credit, bought) > $0.intended }) {
+        return true
+      }
+      guard booked.isEmpty, bought.inAppOwnershipType != "FAMILY_SHARED",
+        product.credits.contains(where: { $0.isFor(boughtAt: bought.purchaseDate) }),
+        try !wasCredited(change.transaction, bought, lineage, customer)
+      else { return false }
+      return try isHeldElsewhere(change.transaction, bought, lineage, customer)
+    }.map(\.transactionId)
+  }
+
+  /// Brings the ends of what expires with its period to where Apple has moved them.
+  func moveEnds(_ state: LineageState, of customer: String, _ change: Change) throws {
+    for bought in state.transactions {
+      for booked in try booked(change.transaction, bought, state.lineage, customer) {
+        try moveEnd(bought, booked, state, customer, change)
+      }
+    }
+  }
+
   /// Writes the first entries of a transaction, unless it brought something before.
   ///
   /// - Returns: Whether that is decided; false while the product is unknown, the environment gives

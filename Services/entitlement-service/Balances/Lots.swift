@@ -101,6 +101,18 @@ enum Lots {
     ) { $0.optionalInt(0) } ?? nil
   }
 
+  /// The id of the entry that takes what is left of a credit when it ends.
+  static func expiryID(of entryID: String) -> String { BalanceBook.id("expiry", entryID) }
+
+  /// Removes the lot that an entry has taken when it ended.
+  static func remove(endedBy entry: BalanceEntry, _ account: Account, _ transaction: Transaction)
+    throws
+  {
+    for lot in try all(transaction, account) where expiryID(of: lot.entryID) == entry.id {
+      try transaction.run("DELETE FROM balance_lots WHERE entry_id = ?", lot.entryID)
+    }
+  }
+
   /// Takes what has ended by a time out of the balances.
   static func expire(_ change: Change, _ customer: String, at time: Int64) throws -> [BookedEntry] {
     let ended = try change.transaction.query(
@@ -119,7 +131,7 @@ enum Lots {
     return try ended.map { lot, account in
       try change.transaction.run("DELETE FROM balance_lots WHERE entry_id = ?", lot.entryID)
       var entry = BalanceEntry(
-        id: BalanceBook.id("expiry", lot.entryID), kind: "expiry", amount: -lot.remaining)
+        id: expiryID(of: lot.entryID), kind: "expiry", amount: -lot.remaining)
       entry.lineage = lot.lineage
       entry.transactionId = lot.transactionId
       return try BalanceBook.post(change, account, entry)

@@ -10,13 +10,16 @@ struct CustomerStory {
   let change: Change
   let hooks: WebhookQueue?
   private(set) var version: Int64
+  /// For which time the customer was computed; a rebuilt store goes on from there.
+  private let evaluatedAt: Int64
 
   init(
-    _ customer: String, version: Int64, _ cause: ChangeCause, _ change: Change,
-    _ hooks: WebhookQueue?
+    _ customer: String, version: Int64, evaluatedAt: Int64, _ cause: ChangeCause,
+    _ change: Change, _ hooks: WebhookQueue?
   ) {
     self.customer = customer
     self.version = version
+    self.evaluatedAt = evaluatedAt
     self.cause = cause
     self.change = change
     self.hooks = hooks
@@ -34,7 +37,7 @@ struct CustomerStory {
     let encoded = try EventJSON.encode(event(version))
     try change.publish(
       .entitlements, key: customer, type: type, subject: customer, revision: version,
-      encoded: encoded)
+      encoded: encoded, evaluatedAt: evaluatedAt)
     try Timeline.insert(change, customer, version, type, encoded)
     try hooks?.add(
       change,

@@ -20,19 +20,13 @@ struct EraseCustomer: Sendable {
     guard row.erasedAt.map({ $0 < event.decidedAt }) ?? true else { return }
     change.count(erasures)
     let customer = row.customer
-    // What a purchase brought it brings never again, whoever claims the purchase later.
-    try transaction.run(
+    let brought = try transaction.query(
       """
-      INSERT OR IGNORE INTO credited_before (lineage, transaction_id)
-      SELECT DISTINCT lineage, transaction_id FROM balance_entries
-      WHERE customer = ? AND kind = 'credit' AND lineage IS NOT NULL
-      """, customer)
-    for table in [
-      "purchases", "grants", "balances", "balance_entries", "balance_lots", "spends",
-      "refund_settings", "refund_requests",
-    ] {
-      try transaction.run("DELETE FROM \(table) WHERE customer = ?", customer)
-    }
+      SELECT DISTINCT lineage FROM balance_entries
+      WHERE customer = ? AND lineage IS NOT NULL ORDER BY lineage
+      """, customer
+    ) { LineageID($0.text(0)) }.compactMap { $0 }
+    try Self.forget(transaction, customer)
     row.erasedAt = event.decidedAt
     try row.save(
       change, version: row.version, evaluatedAt: row.evaluatedAt ?? 0, dueAt: nil)
@@ -47,10 +41,46 @@ struct EraseCustomer: Sendable {
       DELETE FROM timeline WHERE customer = ?1 AND type <> ?2
         OR customer IN (SELECT customer FROM customers WHERE merged_into = ?1)
       """, customer, EventType.entitlementsErased.rawValue)
+    try Self.forgetRights(transaction, customer)
+    try recompute.hooks?.forget(change, customer)
+    try change.forgetInAudit(customer)
+    for lineage in brought { try settleWaiting(lineage, event, change) }
+  }
+
+  /// Those who waited for what the customer had are waiting no longer.
+  private func settleWaiting(_ lineage: LineageID, _ event: CustomerErased, _ change: Change) throws
+  {
+    let credits = CreditPurchases(rules: recompute.rules.current)
+    for customer in try Purchases.waiting(change.transaction, lineage) {
+      let entries = try credits.settleWaiting(of: customer, lineage, change)
+      guard !entries.isEmpty else { continue }
+      try recompute.run(
+        try CustomerRow.exactly(change.transaction, customer), ChangeCause(kind: "erasure"),
+        entries.map(News.entry), change)
+    }
+  }
+
+  /// Removes what a customer has, but for rights and story, which the last events are told from.
+  static func forget(_ transaction: Transaction, _ customer: String) throws {
+    // What a purchase brought it brings never again, whoever claims the purchase later.
+    try transaction.run(
+      """
+      INSERT OR IGNORE INTO credited_before (lineage, transaction_id)
+      SELECT DISTINCT lineage, transaction_id FROM balance_entries
+      WHERE customer = ? AND kind = 'credit' AND lineage IS NOT NULL
+      """, customer)
+    for table in [
+      "purchases", "grants", "balances", "balance_entries", "balance_lots", "spends",
+      "refund_settings", "refund_requests",
+    ] {
+      try transaction.run("DELETE FROM \(table) WHERE customer = ?", customer)
+    }
+  }
+
+  /// Removes the rights of a customer, and of those who were merged into it.
+  static func forgetRights(_ transaction: Transaction, _ customer: String) throws {
     try transaction.run(
       "DELETE FROM entitlements WHERE customer = ?1 OR customer IN "
         + "(SELECT customer FROM customers WHERE merged_into = ?1)", customer)
-    try recompute.hooks?.forget(change, customer)
-    try change.forgetInAudit(customer)
   }
 }

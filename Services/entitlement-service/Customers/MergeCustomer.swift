@@ -27,8 +27,8 @@ struct MergeCustomer: Sendable {
     let cause = ChangeCause(kind: "merge", author: event.author, reason: event.reason)
 
     try movePurchases(transaction, from: old.customer, to: new.customer)
-    let moved = try moveBalances(transaction, from: old.customer, to: new.customer)
-    try moveRest(transaction, from: old.customer, to: new.customer)
+    let moved = try Self.moveBalances(transaction, from: old.customer, to: new.customer)
+    try Self.moveRest(transaction, from: old.customer, to: new.customer)
 
     // The row of the old one is written even if nothing was ever known of it: it is an alias then.
     try old.save(
@@ -37,9 +37,7 @@ struct MergeCustomer: Sendable {
       old, cause,
       moved.map { News.moved(Self.zero($0.balance), delta: -$0.delta) }
         + [.merged(into: new.customer)], at: event.decidedAt, change)
-    try transaction.run(
-      "UPDATE customers SET merged_into = ? WHERE customer = ? OR merged_into = ?", new.customer,
-      old.customer, old.customer)
+    try Self.lead(transaction, old.customer, to: new.customer)
 
     let credits = CreditPurchases(rules: recompute.rules.current)
     let credited = try Purchases.unsettled(transaction, new.customer).flatMap {
@@ -51,6 +49,12 @@ struct MergeCustomer: Sendable {
       at: event.decidedAt, change)
     let waiters = recompute.waiters
     transaction.afterCommit { waiters.notify(event.customer) }
+  }
+
+  /// Notes where a customer, and those who were merged into it, ended.
+  static func lead(_ transaction: Transaction, _ old: String, to new: String) throws {
+    try transaction.run(
+      "UPDATE customers SET merged_into = ? WHERE customer = ? OR merged_into = ?", new, old, old)
   }
 
   private static func zero(_ balance: Balance) -> Balance {
@@ -78,7 +82,8 @@ struct MergeCustomer: Sendable {
   }
 
   /// Moves the ledger; gives the balances that changed, as they are at the new customer.
-  private func moveBalances(_ transaction: Transaction, from old: String, to new: String) throws
+  @discardableResult
+  static func moveBalances(_ transaction: Transaction, from old: String, to new: String) throws
     -> [(balance: Balance, delta: Int64)]
   {
     let balances = try BalanceBook.all(transaction, old)
@@ -106,7 +111,8 @@ struct MergeCustomer: Sendable {
     }
   }
 
-  private func moveRest(_ transaction: Transaction, from old: String, to new: String) throws {
+  /// Grants, spends, and what hangs on refunds.
+  static func moveRest(_ transaction: Transaction, from old: String, to new: String) throws {
     for table in ["grants", "spends"] {
       try transaction.run("UPDATE \(table) SET customer = ?2 WHERE customer = ?1", old, new)
     }

@@ -78,6 +78,18 @@ enum Purchases {
     }
   }
 
+  /// Every lineage that a customer has.
+  static func states(_ transaction: Transaction, _ customer: String) throws -> [LineageState] {
+    try transaction.query(
+      "SELECT state FROM purchases WHERE customer = ? AND is_held = 1 ORDER BY lineage", customer
+    ) { row in try EventJSON.decode(LineageState.self, from: row.blob(0)) }
+  }
+
+  static func remove(_ transaction: Transaction, _ customer: String, _ lineage: LineageID) throws {
+    try transaction.run(
+      "DELETE FROM purchases WHERE customer = ? AND lineage = ?", customer, lineage.description)
+  }
+
   /// A lineage that a customer has, as it was told last.
   static func state(_ transaction: Transaction, _ customer: String, _ lineage: LineageID) throws
     -> LineageState?

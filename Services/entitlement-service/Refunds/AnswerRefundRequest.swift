@@ -45,13 +45,8 @@ struct AnswerRefundRequest: Sendable {
       change.count(repeated)
       return nil
     }
-    try change.transaction.run(
-      """
-      INSERT INTO refund_requests (customer, transaction_id, request, requested_at)
-      VALUES (?, ?, ?, ?)
-      ON CONFLICT (customer, transaction_id) DO UPDATE SET request = excluded.request,
-        requested_at = excluded.requested_at
-      """, customer, bought.transactionId, request, state.decidedAt)
+    try Self.note(
+      change.transaction, customer, bought.transactionId, request: request, at: state.decidedAt)
 
     let lineage = state.lineage
     let policies = rules.policies(lineage.bundleId, lineage.environment)
@@ -75,6 +70,20 @@ struct AnswerRefundRequest: Sendable {
     change.count(reported)
     if !settings.customerConsented { change.count(withoutConsent) }
     return report
+  }
+
+  /// Notes the newest question about a transaction.
+  static func note(
+    _ transaction: Transaction, _ customer: String, _ transactionId: String, request: String,
+    at time: Int64
+  ) throws {
+    try transaction.run(
+      """
+      INSERT INTO refund_requests (customer, transaction_id, request, requested_at)
+      VALUES (?, ?, ?, ?)
+      ON CONFLICT (customer, transaction_id) DO UPDATE SET request = excluded.request,
+        requested_at = excluded.requested_at
+      """, customer, transactionId, request, time)
   }
 
   /// The share of a purchase that was used, in milliunits of percent; nil where it says nothing.

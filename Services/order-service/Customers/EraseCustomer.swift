@@ -47,7 +47,8 @@ struct EraseCustomer: Sendable {
     }
   }
 
-  private static func forget(_ customer: String, _ change: Change, _ notices: Notices) throws {
+  /// Removes all that is known of a customer.
+  static func forget(_ customer: String, _ change: Change, _ notices: Notices) throws {
     let rows = change.transaction
     let own = "(SELECT id FROM orders WHERE customer = ?)"
     let proofs = "(SELECT id FROM proofs WHERE customer = ? OR order_id IN \(own))"

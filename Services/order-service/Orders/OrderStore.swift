@@ -86,7 +86,18 @@ enum OrderStore {
     _ change: Change, _ order: Order, notices: Notices, traceparent: String? = nil
   ) throws {
     let body = try EventJSON.encode(order)
-    try change.transaction.run(
+    try write(change.transaction, order, body)
+    try OrderMoves.insert(change.transaction, order)
+    try change.publish(
+      .orders, key: order.customer, type: .orderChanged, subject: order.id,
+      revision: order.revision, encoded: body, traceparent: traceparent)
+    change.rescheduleTimers()
+    notices.tell(order.id, after: change)
+  }
+
+  /// Writes an order's row.
+  static func write(_ transaction: Transaction, _ order: Order, _ body: [UInt8]) throws {
+    try transaction.run(
       """
       INSERT INTO orders
         (id, customer, product_id, state, created_at, expires_at, transaction_id, body)
@@ -96,12 +107,6 @@ enum OrderStore {
         body = excluded.body
       """, order.id, order.customer, order.productId, order.state.rawValue, order.createdAt,
       order.expiresAt, order.transactionId, body)
-    try OrderMoves.insert(change.transaction, order)
-    try change.publish(
-      .orders, key: order.customer, type: .orderChanged, subject: order.id,
-      revision: order.revision, encoded: body, traceparent: traceparent)
-    change.rescheduleTimers()
-    notices.tell(order.id, after: change)
   }
 }
 

@@ -22,8 +22,13 @@ final class TopicReading {
   private var ends: [TopicPartition: Int64] = [:]
 
   /// Finds the topic; blocks.
+  ///
+  /// - Parameters:
+  ///   - partition: Only this one.
+  ///   - key: Only the partition to which this key goes.
   init(
-    _ word: String, names: TopicNames, partition: Int32?, configuration: ClientConfiguration
+    _ word: String, names: TopicNames, partition: Int32? = nil, keeping key: [UInt8]? = nil,
+    configuration: ClientConfiguration
   ) throws {
     let admin = try Admin(
       configuration, name: "purser-inspect", log: .complaints, metrics: Metrics())
@@ -36,7 +41,9 @@ final class TopicReading {
     if let partition, partition >= topic.partitions {
       throw ReadingError.noPartition(topic.name, partition, count: topic.partitions)
     }
-    let numbers = partition.map { [$0] } ?? Array(0..<Int32(topic.partitions))
+    let only =
+      partition ?? key.map { Partitioner.partition(forKey: $0, partitions: topic.partitions) }
+    let numbers = only.map { [$0] } ?? Array(0..<Int32(topic.partitions))
     partitions = numbers.map { TopicPartition(topic.name, $0) }
     consumer = try Consumer(
       configuration, groupID: "purser-inspect", name: "purser-inspect", log: .complaints,
@@ -90,6 +97,20 @@ final class TopicReading {
       if !follows && quiet.hasPassed { return .silence }
     }
     return .end
+  }
+
+  /// The next offset of each partition.
+  var positions: [TopicPartition: Int64] { next }
+
+  /// How many records are left up to the end.
+  var left: Int64 { ends.reduce(0) { $0 + max(0, $1.value - next[$1.key, default: 0]) } }
+
+  /// Goes on from positions that were noted earlier, where they lie further; blocks.
+  func goOn(from positions: [TopicPartition: Int64]) throws {
+    for (partition, offset) in positions where next[partition] ?? .max < offset {
+      next[partition] = offset
+    }
+    try consumer.assign(next)
   }
 
   private var isAtEnd: Bool { ends.allSatisfy { next[$0.key] ?? 0 >= $0.value } }

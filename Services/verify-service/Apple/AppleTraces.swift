@@ -34,15 +34,16 @@ struct AppleTraces: Sendable {
   ) throws {
     let lane = AppleLane(bundleId: lineage.id.bundleId, environment: lineage.id.environment)
     guard lanes.contains(lane) else { return }
-    try note(lineage, lane, cause, change)
+    try note(lineage, cause, change)
     if importsHistory, isNew, cause.kind != FactSource.historyImport.rawValue {
       try ImportStore.enqueueCustomer(lineage.id, change)
     }
   }
 
-  private func note(
-    _ lineage: Lineage, _ lane: AppleLane, _ cause: LineageCause, _ change: Change
-  ) throws {
+  /// Notes when Apple is asked about a lineage if no news comes.
+  func note(_ lineage: Lineage, _ cause: LineageCause, _ change: Change) throws {
+    let lane = AppleLane(bundleId: lineage.id.bundleId, environment: lineage.id.environment)
+    guard lanes.contains(lane) else { return }
     guard let date = ReconcileRule.date(of: lineage) else {
       try Reconciliations.remove(lineage.id.description, change)
       return

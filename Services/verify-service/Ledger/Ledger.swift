@@ -130,7 +130,8 @@ struct Ledger: Sendable {
     }
   }
 
-  private func send(_ state: LineageState, _ encoded: [UInt8], _ change: Change) throws {
+  /// Publishes a state to its customer.
+  func send(_ state: LineageState, _ encoded: [UInt8], _ change: Change) throws {
     // Several customers may have or leave a lineage at one revision.
     try change.publish(
       .transactions, key: state.customer, type: .lineageChanged,

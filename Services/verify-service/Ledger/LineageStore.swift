@@ -52,13 +52,28 @@ enum LineageStore {
       id.description
     ) { row in (row.optionalInt(0), row.blob(1), row.optionalBlob(2)) }
     guard let row else { return nil }
-    let memory = try row.2.map { try EventJSON.decode(Memory.self, from: $0) } ?? Memory()
-    var lineage = Lineage(
-      try EventJSON.decode(LineageState.self, from: row.1), covered: memory.covered,
-      coveredRenewal: memory.coveredRenewal)
-    lineage.sharers = memory.sharers
+    var lineage = try lineage(state: row.1, memory: row.2)
     lineage.movedSignedDate = row.0
     return lineage
+  }
+
+  /// A lineage as it stands in a row.
+  static func lineage(state: [UInt8], memory: [UInt8]?) throws -> Lineage {
+    let memory = try memory.map { try EventJSON.decode(Memory.self, from: $0) } ?? Memory()
+    var lineage = Lineage(
+      try EventJSON.decode(LineageState.self, from: state), covered: memory.covered,
+      coveredRenewal: memory.coveredRenewal)
+    lineage.sharers = memory.sharers
+    return lineage
+  }
+
+  /// What is known of a lineage beyond its state; nil for most.
+  static func memory(of lineage: Lineage) throws -> [UInt8]? {
+    let memory = Memory(
+      sharers: lineage.sharers,
+      covered: lineage.covered.sorted { $0.key < $1.key }.map(\.value),
+      coveredRenewal: lineage.coveredRenewal)
+    return memory.isEmpty ? nil : try EventJSON.encode(memory)
   }
 
   /// Writes a lineage with the state that is published to its owner.
@@ -69,10 +84,6 @@ enum LineageStore {
     encoded: [UInt8]
   ) throws {
     let name = lineage.id.description
-    let memory = Memory(
-      sharers: lineage.sharers,
-      covered: lineage.covered.sorted { $0.key < $1.key }.map(\.value),
-      coveredRenewal: lineage.coveredRenewal)
     try transaction.run(
       """
       INSERT INTO lineages (lineage, owner, revision, moved_signed_date, state, memory)
@@ -81,7 +92,7 @@ enum LineageStore {
         moved_signed_date = excluded.moved_signed_date, state = excluded.state,
         memory = excluded.memory
       """, name, owner, lineage.revision, lineage.movedSignedDate, encoded,
-      memory.isEmpty ? nil : try EventJSON.encode(memory))
+      try memory(of: lineage))
     for customer in before.sharers where !lineage.sharers.contains(same: customer) {
       try transaction.run(
         "DELETE FROM lineage_sharers WHERE customer = ? AND lineage = ?", customer, name)

@@ -17,11 +17,13 @@ extension Ledger {
     }
   }
 
-  /// All that a customer has and will get belongs to another from now on.
-  func merged(_ merged: CustomerMerged, _ change: Change) throws {
+  /// Notes who a customer became; answers who that is, and whether that one was erased since.
+  ///
+  /// Nil for a circle.
+  func know(_ merged: CustomerMerged, _ change: Change) throws -> (into: String, isErased: Bool)? {
     let transaction = change.transaction
     let into = try Customers.merge(transaction, merged)
-    guard !Customer.isSame(into, merged.customer) else { return }
+    guard !Customer.isSame(into, merged.customer) else { return nil }
     // The one who stays may have been erased after the merge, and that may have been read first.
     let isErased = try Customers.isErased(transaction, into, after: merged.decidedAt)
     if isErased {
@@ -29,7 +31,19 @@ extension Ledger {
     } else {
       try Tokens.move(transaction, of: merged.customer, to: into)
     }
-    for id in try LineageStore.lineages(transaction, of: merged.customer) {
+    return (into, isErased)
+  }
+
+  /// Notes an erasure, and cuts the customer's tokens.
+  func know(_ erased: CustomerErased, _ change: Change) throws {
+    try Customers.erase(change.transaction, erased)
+    try Tokens.cut(change.transaction, of: erased.customer, before: erased.decidedAt)
+  }
+
+  /// All that a customer has and will get belongs to another from now on.
+  func merged(_ merged: CustomerMerged, _ change: Change) throws {
+    guard let (into, isErased) = try know(merged, change) else { return }
+    for id in try LineageStore.lineages(change.transaction, of: merged.customer) {
       try update(id, LineageCause(kind: isErased ? "erasure" : "merge"), change) {
         $0.replace(merged.customer, with: isErased ? nil : into)
       }
@@ -49,10 +63,8 @@ extension Ledger {
 
   /// A customer is erased: lineages and tokens are cut off.
   func erased(_ erased: CustomerErased, _ change: Change) throws {
-    let transaction = change.transaction
-    try Customers.erase(transaction, erased)
-    try Tokens.cut(transaction, of: erased.customer, before: erased.decidedAt)
-    for id in try LineageStore.lineages(transaction, of: erased.customer) {
+    try know(erased, change)
+    for id in try LineageStore.lineages(change.transaction, of: erased.customer) {
       try update(id, LineageCause(kind: "erasure"), change) {
         $0.replace(erased.customer, with: nil)
       }

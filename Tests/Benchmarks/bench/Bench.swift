@@ -126,14 +126,18 @@ final class Bench {
     let began = ContinuousClock.now
     try start(
       name, "\(executables)/\(name)", arguments,
-      [
-        "\(word)_HTTP_PORT": "\(port)", "\(word)_STORE": file("\(name).sqlite"),
-        "PURSER_CONFIG": file("purser.json"),
-        "PURSER_API_KEYS": "bench:admin:\(SHA256.hex(apiKey))",
-        "PURSER_LOG_LEVEL": "warning", "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(kafkaPort)",
-      ])
+      settings(word, store: "\(name).sqlite").merging(["\(word)_HTTP_PORT": "\(port)"]) { $1 })
     try waitReady(port, "/readyz", name, within: seconds)
     return (port, (ContinuousClock.now - began).inSeconds)
+  }
+
+  /// The environment of a service whose variables begin with a word.
+  func settings(_ word: String, store: String) -> [String: String] {
+    [
+      "\(word)_STORE": file(store), "PURSER_CONFIG": file("purser.json"),
+      "PURSER_API_KEYS": "bench:admin:\(SHA256.hex(apiKey))",
+      "PURSER_LOG_LEVEL": "warning", "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(kafkaPort)",
+    ]
   }
 
   /// Waits until a path is answered with 200.

@@ -17,6 +17,8 @@ struct FaultRun: Sendable {
   var first: [Fault] = []
   /// Whether others by chance follow until the time is over.
   var adds = true
+  /// Whether each store is lost at the end, rebuilt and compared; not where the broker keeps nothing.
+  var rebuilds = true
   /// What the services take for Kafka.
   var broker: @Sendable () throws -> WayBroker = WayBroker.development
 
@@ -66,6 +68,7 @@ struct FaultRun: Sendable {
       let load = Load(way, seed: seed, workers: workers)
       try await play(load, injector)
       let recovery = try await settle(load, injector)
+      if rebuilds { try await loseEachStore(way) }
       let outcome = Outcome(
         recovery: recovery, customers: load.counts.customers, orders: load.counts.orders,
         faults: injector.history,
@@ -107,6 +110,21 @@ struct FaultRun: Sendable {
         }
       }
       try await group.waitForAll()
+    }
+  }
+
+  /// After all the faults each store in turn is lost and must come back the same.
+  private func loseEachStore(_ way: Way) async throws {
+    for service in Way.services {
+      try await way.end(service, by: SIGTERM)
+      try await way.loseAndRebuild(service)
+      try await way.launch(service)
+      try await way.ready(service)
+    }
+    let ends = try await way.journal.ends()
+    _ = try await way.quiet()
+    guard try await way.journal.ends() == ends else {
+      throw NotInTime(description: "something was published after the stores were rebuilt")
     }
   }
 

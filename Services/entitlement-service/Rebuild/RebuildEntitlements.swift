@@ -1,0 +1,93 @@
+import Events
+import Kafka
+import Pipeline
+import SQLite
+import ServiceRuntime
+
+/// `entitlement-service rebuild`: the store anew, from what the service has published.
+///
+/// Versions, rights, grants, balances and spends come from `iap.entitlements`; nothing is decided
+/// again. Lineage states come from `iap.transactions`, up to where everything that came of them is
+/// published; what stands behind is the service's to read, as always.
+enum RebuildEntitlements {
+  /// Tables that no topic carries.
+  static let unpublished = [
+    "audit", "refund_settings", "webhook_endpoints", "webhook_events", "webhook_deliveries",
+  ]
+
+  static func run(_ settings: Settings, _ options: [String: String], _ log: Log) throws {
+    let rebuild = try begin(settings, backup: options["--backup"], log)
+    try fold(rebuild, settings)
+    try rebuild.change { try RebuildTables.drop($0) }
+    try rebuild.takeOver(unpublished)
+    try rebuild.finish()
+  }
+
+  /// Opens the new store.
+  static func begin(
+    _ settings: Settings, backup: String?, _ log: Log
+  ) throws -> Rebuild {
+    try Rebuild(
+      service: "entitlement-service", settings: settings.pipeline,
+      migrations: EntitlementStore.migrations, reads: [.transactions, .customers],
+      folds: [.entitlements, .entitlementState], backup: backup, log: log)
+  }
+
+  /// Folds everything; the tables of the rebuild are still there.
+  static func fold(_ rebuild: Rebuild, _ settings: Settings) throws {
+    let topics = settings.pipeline.topics
+    try rebuild.change { try RebuildTables.make($0) }
+    try rebuild.read([.entitlements], to: .end) { record in
+      advance(rebuild, past: record, topics)
+      return try FoldStories.collect(record)
+    }
+    try rebuild.requirePositions()
+    try rebuild.read([.entitlementState], to: .end) { try FoldStories.noteState($0) }
+    try rebuild.changeInParts(from: "") { change, cursor in
+      try FoldStories.fold(change, after: cursor)
+    }
+    try rebuild.read([.customers], to: .end) { record in
+      let position = rebuild.positions[record.topicPartition, default: 0]
+      return try dateErasure(record, isRead: record.offset < position)
+    }
+    try rebuild.read([.transactions], to: .position) { try FoldPurchases.collect($0) }
+    try rebuild.changeInParts(from: FoldPurchases.Cursor()) { change, cursor in
+      try FoldPurchases.foldMerged(change, after: cursor)
+    }
+    let finish = FinishCustomers(rules: settings.rules)
+    try rebuild.changeInParts(from: "") { change, cursor in
+      try finish.run(change, after: cursor)
+    }
+  }
+
+  /// An event says which record it came of; all before that one have told what they had to tell.
+  ///
+  /// That record itself is read again: some of its events may be lost. Only what came of a record of
+  /// the same partition counts, as events of other partitions may have arrived ahead of these.
+  private static func advance(_ rebuild: Rebuild, past record: ReceivedRecord, _ topics: TopicNames)
+  {
+    guard let input = record.input, input.partition.partition == record.partition,
+      input.partition.topic == topics.name(of: .transactions)
+        || input.partition.topic == topics.name(of: .customers)
+    else { return }
+    let known = rebuild.positions[input.partition, default: 0]
+    rebuild.positions[input.partition] = max(known, input.offset)
+  }
+
+  /// An erasure counts from its decision, not from when it was obeyed.
+  ///
+  /// - Parameter isRead: Whether the service had read so far; of what stands behind only the erasure
+  ///   counts that it may have obeyed already.
+  static func dateErasure(_ record: ReceivedRecord, isRead: Bool) throws -> RecordWork? {
+    guard let erased = try record.decode(CustomerErased.self, type: .customerErased) else {
+      return nil
+    }
+    return { change in
+      try change.transaction.run(
+        """
+        UPDATE customers SET erased_at = ?2
+        WHERE customer = ?1 AND erased_at IS NOT NULL AND (?3 OR erased_at >= ?2)
+        """, erased.customer, erased.decidedAt, isRead)
+    }
+  }
+}

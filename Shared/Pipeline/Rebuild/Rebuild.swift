@@ -1,0 +1,201 @@
+public import Events
+import Glibc
+public import Kafka
+public import SQLite
+public import ServiceRuntime
+
+/// Makes a lost store anew from the topics: what was published is folded, nothing is decided again.
+///
+/// It works on a file beside the store, which takes the store's place only when it is whole. So a
+/// rebuild that was interrupted leaves nothing behind, and is begun again.
+public final class Rebuild {
+  /// The store that is made.
+  public let store: Store
+  /// Where the logs end; what comes later is not looked at.
+  public let ends: [TopicPartition: Int64]
+  /// Up to where everything that came of the inputs is published: the positions of the service's group.
+  public let committed: [TopicPartition: Int64]
+  /// The next offset of each input partition that the service will read.
+  public var positions: [TopicPartition: Int64]
+  /// The newest number that a record of the service bears.
+  public var newestSequence: Int64 = 0
+
+  let log: Log
+  let consumer: Consumer
+  let beginnings: [TopicPartition: Int64]
+  let topics: TopicNames
+  private let inputNames: Set<String>
+  private let path: String
+  private let temporaryPath: String
+  private let lock: StoreLock
+  private let backup: String?
+
+  /// Opens the new store and asks the broker where everything stands; blocks.
+  ///
+  /// - Parameters:
+  ///   - service: Such as `order-service`; names the Kafka group whose positions count.
+  ///   - settings: Where everything is.
+  ///   - migrations: The service's migrations.
+  ///   - reads: The topics that the service reads, whose positions are set.
+  ///   - folds: The topics that are folded besides.
+  ///   - backup: An old copy of the store, for what no topic carries.
+  ///   - log: Where it speaks.
+  /// - Throws: `RebuildError` when a rebuild would be wrong; `KafkaError`, `SQLiteError`.
+  public init(
+    service: String, settings: PipelineSettings, migrations: [Migration], reads: Set<Topic>,
+    folds: Set<Topic>, backup: String?, log: Log
+  ) throws {
+    self.log = log
+    self.backup = backup
+    topics = settings.topics
+    path = settings.storePath
+    temporaryPath = "\(path).rebuilding"
+    lock = try StoreLock(store: path)
+    guard unsafe access(path, F_OK) != 0 else { throw RebuildError.storeIsThere(path) }
+    let metrics = Metrics()
+    let plan = TopicPlan(names: topics, checked: .partitions)
+    let admin = try Admin(settings.kafka, name: "\(service)-rebuild", log: log, metrics: metrics)
+    defer { admin.closeAndWait() }
+    let counts = try plan.check(
+      reads.union(folds), admin, partitions: settings.partitions, timeout: Self.patience
+    ) { _ in }
+    let partitions = counts.flatMap { topic, count in
+      (0..<Int32(count)).map { TopicPartition(settings.topics.name(of: topic), $0) }
+    }
+    for topic in reads.union(folds) where counts[topic, default: 0] < 1 {
+      throw TopicsMissing(names: [topics.name(of: topic)])
+    }
+    consumer = try Consumer(
+      settings.kafka, groupID: "\(topics.prefix)\(service)", name: "\(service)-rebuild", log: log,
+      metrics: metrics)
+    beginnings = try consumer.beginnings(of: partitions, timeout: Self.patience)
+    ends = try consumer.ends(of: partitions, timeout: Self.patience)
+    inputNames = Set(reads.map(settings.topics.name(of:)))
+    let inputs = partitions.filter { [inputNames] in inputNames.contains($0.topic) }
+    committed = try consumer.committed(inputs, timeout: Self.patience)
+    positions = committed
+
+    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+    store = try Store(
+      path: temporaryPath, migrations: migrations, source: "/purser/\(service)",
+      topics: settings.topics, clock: settings.clock, log: log, metrics: metrics)
+  }
+
+  static let patience = Duration.seconds(30)
+
+  /// Refuses to go on where records of the service are there, but nobody says what they are of.
+  ///
+  /// - Throws: `RebuildError.noPositions`.
+  public func requirePositions() throws {
+    let isAnythingToRead = ends.contains { partition, end in
+      inputNames.contains(partition.topic) && end > beginnings[partition, default: 0]
+    }
+    guard positions.isEmpty, newestSequence > 0, isAnythingToRead else { return }
+    throw RebuildError.noPositions
+  }
+
+  /// Takes over tables that no topic carries from the old copy, if there is one.
+  ///
+  /// - Parameter tables: Their names; what stands in them is replaced.
+  public func takeOver(_ tables: [String]) throws {
+    guard let backup else {
+      return log.warning(
+        "these tables are on no topic and stay empty, as no --backup was given",
+        ["tables": .string(tables.joined(separator: ", "))])
+    }
+    let old = try Connection(path: backup, mode: .readOnly)
+    for table in tables {
+      let count = try old.first("SELECT COUNT(*) FROM pragma_table_info('\(table)')") { $0.int(0) }
+      guard let columns = count, columns > 0 else {
+        throw RebuildError.foreignBackup(backup, table: table)
+      }
+      var rows: [[Value]] = []
+      let marks = Array(repeating: "?", count: Int(columns)).joined(separator: ", ")
+      var after: Int64 = 0
+      repeat {
+        rows = try old.query(
+          "SELECT * FROM \(table) LIMIT 1000 OFFSET ?", after
+        ) { row in (0..<Int32(columns)).map { row.value($0) } }
+        after += Int64(rows.count)
+        let part = rows
+        try store.changeAndWait { change in
+          for row in part {
+            try change.transaction.run(
+              "INSERT OR REPLACE INTO \(table) VALUES (\(marks))", values: row.map { $0 })
+          }
+        }
+      } while !rows.isEmpty
+      log.info("taken over from the backup", ["table": .string(table), "rows": LogValue(after)])
+    }
+  }
+
+  /// Writes positions and the line of numbers, closes the store, and gives it its name.
+  public func finish() throws {
+    let positions = positions.mapValues { $0 }
+    let newest = newestSequence
+    try store.changeAndWait { change in
+      try InputPositions.set(change.transaction, positions)
+      try Outbox.continueAfter(change.transaction, newest)
+    }
+    close()
+    guard unsafe rename(temporaryPath, path) == 0 else {
+      throw RebuildError.cannotName(temporaryPath, path, code: errno)
+    }
+    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+    log.info("the store is rebuilt; the service may be started", ["store": .string(path)])
+  }
+
+  /// Throws the new store away, for one that was only to be looked at.
+  public func discard() {
+    close()
+    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+  }
+
+  private func close() {
+    consumer.close()
+    let closed = Completion<Void>()
+    let store = store
+    Task {
+      await store.readers.close(by: .after(.seconds(30)))
+      await store.writer.close(by: .after(.seconds(60)))
+      closed.complete(with: ())
+    }
+    closed.wait()
+  }
+
+  private static func files(of path: String) -> [String] {
+    [path, "\(path)-wal", "\(path)-shm", "\(path).lock"]
+  }
+}
+
+/// Why a store is not rebuilt; final.
+public enum RebuildError: Error, Sendable, CustomStringConvertible {
+  /// A store stands where the new one is to stand.
+  case storeIsThere(String)
+  /// Nobody knows which of the inputs the published records came of.
+  case noPositions
+  /// The copy lacks a table.
+  case foreignBackup(String, table: String)
+  /// The new store could not get its name.
+  case cannotName(String, String, code: Int32)
+  /// The broker gave nothing more, though the log has more.
+  case silence(TopicPartition, next: Int64, end: Int64)
+
+  /// The fault and what to do.
+  public var description: String {
+    switch self {
+    case .storeIsThere(let path):
+      "there is a store at \(path); a rebuild takes the place of a lost one: move the file away, "
+        + "and give it with --backup if it is an old copy"
+    case .noPositions:
+      "the service has published, but neither its Kafka group nor its records say how far it had "
+        + "read: was the group deleted? Restore its offsets, or decide with the developers"
+    case .foreignBackup(let path, let table):
+      "\(path) is no copy of this service's store by this version: it has no table \(table)"
+    case .cannotName(let from, let to, let code):
+      "\(from) could not be renamed to \(to) (error \(code)); the store in it is whole: rename it"
+    case .silence(let partition, let next, let end):
+      "the broker gives no more of \(partition) at \(next), though it ends at \(end); try again"
+    }
+  }
+}

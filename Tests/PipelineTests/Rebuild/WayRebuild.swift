@@ -1,0 +1,49 @@
+import FoundationEssentials
+import Glibc
+import Kafka
+import Processes
+import ServiceRuntime
+import Testing
+
+@testable import purser
+
+extension Way {
+  /// The file of a service's store.
+  func store(of service: String) -> String { plan.file(StoreLook.files[service] ?? "") }
+
+  /// Runs `<service> rebuild` to its end; the exit code.
+  func rebuild(_ service: String, backup: String? = nil) async throws -> ChildProcess.Ending {
+    var rebuild = try program(service)
+    rebuild.arguments = ["rebuild"] + (backup.map { ["--backup", $0] } ?? [])
+    rebuild.logFile = plan.file("\(service)-rebuild.log")
+    let program = rebuild
+    let child = try await offPool { try ChildProcess(program) }
+    return await child.ending.value()
+  }
+
+  /// Removes a store as a lost disk does.
+  func lose(_ service: String) throws {
+    for file in ["", "-wal", "-shm", ".lock"] {
+      try? FileManager.default.removeItem(atPath: store(of: service) + file)
+    }
+  }
+
+  /// Loses a stopped service's store, rebuilds it and compares it with what it was.
+  func loseAndRebuild(_ service: String) async throws {
+    let path = store(of: service)
+    let before = try await offPool { try CanonicalStore(path) }
+    let ends = try await journal.ends()
+    try lose(service)
+    let ending = try await rebuild(service)
+    #expect(ending == .exit(0), "\(service): \(lastLines(of: "\(service)-rebuild"))")
+    let after = try await offPool { try CanonicalStore(path) }
+    let differences = before.differences(from: after)
+    #expect(differences.isEmpty, "\(service)")
+    for line in differences { Issue.record("\(service) \(line)") }
+    #expect(!after.lines.isEmpty)
+    #expect(try await journal.ends() == ends, "a rebuild publishes nothing by itself")
+    let left = try FileManager.default.contentsOfDirectory(atPath: plan.folder)
+      .filter { $0.contains(".rebuilding") }
+    #expect(left.isEmpty)
+  }
+}
