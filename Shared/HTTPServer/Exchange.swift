@@ -31,6 +31,8 @@ final class Exchange: Sendable {
     var method = Method.get
     var pattern = "none"
     var task: Task<Void, Never>?
+    /// Whether the desk has a stream of it.
+    var isStream = false
     /// What the answer's fields for browsers and limits are made of.
     var fields: Fields?
   }

@@ -109,6 +109,7 @@ final class OutgoingStream: Sendable {
 extension ServerCore {
   /// Takes a stream in, or says why not.
   func refusal(of stream: OutgoingStream, _ exchange: Exchange) -> Problem? {
+    exchange.state.withLock { $0.isStream = true }
     let problem: Problem? = desk.withLock { desk in
       if desk.isStopping { return .stopping }
       let isFull = stream.shares.contains { desk.streamsOf[$0.group, default: 0] >= $0.limit }

@@ -33,6 +33,8 @@ final class ServerCore: Sendable {
   let desk = Mutex(Desk())
   let peers = Mutex<[ObjectIdentifier: Peer]>([:])
   let buffered = Atomic<Int>(0)
+  /// The desk's `isStopping`, for those who need nothing else of it: its lock is every request's.
+  private let stopping = Atomic<Bool>(false)
   /// Completes when the server is stopping and no exchange is open.
   let drained = Completion<Void>()
 
@@ -63,8 +65,8 @@ final class ServerCore: Sendable {
   }
 
   func ended(_ exchange: Exchange) {
-    endStream(of: exchange)
-    let reserved = exchange.state.withLock { $0.reserved }
+    let (reserved, isStream) = exchange.state.withLock { ($0.reserved, $0.isStream) }
+    if isStream { endStream(of: exchange) }
     if reserved > 0 { buffered.wrappingSubtract(reserved, ordering: .relaxed) }
     exchange.peer.enter(.idle)
     let isDrained = desk.withLock { desk in
@@ -74,12 +76,13 @@ final class ServerCore: Sendable {
     if isDrained { drained.complete(with: ()) }
   }
 
-  var isStopping: Bool { desk.withLock { $0.isStopping } }
+  var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
   /// Refuses new requests from now on.
   func beginStopping() {
     let isDrained = desk.withLock { desk in
       desk.isStopping = true
+      stopping.store(true, ordering: .releasing)
       // They would never end by themselves; their clients come back to another process.
       for stream in desk.streams.values { stream.endAtDesk() }
       return desk.open == 0

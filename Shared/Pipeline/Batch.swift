@@ -18,8 +18,8 @@ struct Batch: Sendable {
     var waitingID: Int64?
   }
 
-  /// What a handler's own fault costs: so many tries, then a dead letter.
-  static let tries = 3
+  /// How often a record is tried alone, after it failed with its batch; then it is a dead letter.
+  static let tries = 2
 
   let entries: [Entry]
 
@@ -44,10 +44,30 @@ struct Batch: Sendable {
     return positions
   }
 
+  /// A handler failed where no record can be undone alone.
+  private struct HandlerFailed: Error {}
+
   /// Handles every record, and moves the positions; all of it in the job's transaction.
+  ///
+  /// First without a savepoint for each record, which costs copies of all pages that it changes; when a
+  /// handler fails, all is undone and done again with them.
   ///
   /// - Throws: `SQLiteError` when the store or the disk is at fault: nothing has happened then.
   func apply(_ change: Change, log: Log) throws -> Result {
+    let isPlain = entries.allSatisfy { entry in
+      if case .undecodable = entry.content { false } else { true }
+    }
+    if isPlain {
+      do {
+        return try change.transaction.savepoint { try apply(change, log, undoesEach: false) }
+      } catch is HandlerFailed {
+        // Told below, when it has failed as often as it may.
+      }
+    }
+    return try apply(change, log, undoesEach: true)
+  }
+
+  private func apply(_ change: Change, _ log: Log, undoesEach: Bool) throws -> Result {
     var result = Result()
     // Nobody waits, as a rule: then no record needs to ask.
     var mayWait = try !WaitingRecords.isEmpty(change.transaction)
@@ -58,7 +78,7 @@ struct Batch: Sendable {
             change.transaction, entry.record, reason: "behind-a-failed-record")
         }
         result.waiting += 1
-      } else if try !handle(entry, change, &result, log) {
+      } else if try !handle(entry, change, &result, log, undoesEach: undoesEach) {
         mayWait = true
       }
     }
@@ -76,9 +96,9 @@ struct Batch: Sendable {
   }
 
   /// False when the handler failed and the record waits.
-  private func handle(_ entry: Entry, _ change: Change, _ result: inout Result, _ log: Log) throws
-    -> Bool
-  {
+  private func handle(
+    _ entry: Entry, _ change: Change, _ result: inout Result, _ log: Log, undoesEach: Bool
+  ) throws -> Bool {
     switch entry.content {
     case .nothing:
       result.handled += 1
@@ -88,6 +108,15 @@ struct Batch: Sendable {
         "a record cannot be decoded and became a dead letter",
         entry.fields.merging(["reason": .string(fault.description)]) { old, _ in old })
       result.undecodable += 1
+    case .work(let work) where !undoesEach:
+      do {
+        try work(change)
+      } catch let error as SQLiteError where error.isStorageFailure {
+        throw error
+      } catch {
+        throw HandlerFailed()
+      }
+      result.handled += 1
     case .work(let work):
       var own = change
       own.input = InputPlace(entry.record)

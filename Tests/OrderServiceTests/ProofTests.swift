@@ -175,6 +175,7 @@ import Testing
     let order = try await world.place()
     async let answer = world.prove(order, Proofs.body("1"), wait: 30)
     while world.notices.requests.count == 0 { await Task.yield() }
+    while try await (world.published(.proofSubmitted) as [Proof]).isEmpty { await Task.yield() }
     try await world.decide(token: order.id)
     #expect(try await answer.status == 200)
   }

@@ -110,6 +110,7 @@ struct MoveOrdersOfMerged: TimerJob {
     ) { row in try EventJSON.decode(Order.self, from: row.blob(0)) }
     for var order in orders {
       order.customer = to
+      try OrderStore.give(change.transaction, order.id, to: to)
       order.move(to: order.state, cause: "customer-merged", at: change.now)
       try OrderStore.save(change, order, notices: notices)
     }

@@ -41,6 +41,7 @@ struct CompleteOrder: RecordHandler {
       guard let order = try OrderStore.order(change.transaction, orderId) else { return }
       try decide(order, decision.outcomes, change)
       notices.tell(orderId, after: change)
+      notices.tell(outcome.proofId, after: change)
     } else if let customer = decision.customer {
       notices.tell(Notices.restores(of: customer), after: change)
     }

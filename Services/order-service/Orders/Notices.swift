@@ -4,7 +4,7 @@ import SQLite
 
 /// Tells those who wait that something moved: requests with `Prefer: wait`, and event streams.
 ///
-/// A key is an order's id, or `Notices.restores(of:)`.
+/// A key is an order's id, a proof's id, which is told its outcome, or `Notices.restores(of:)`.
 struct Notices: Sendable {
   /// Requests that wait for an answer.
   let requests: Waiters<String>

@@ -81,12 +81,31 @@ enum OrderStore {
     .filter { $0.bundleId == wanted.bundleId }
   }
 
+  /// Gives an order to another customer, before it is saved with the move that says so.
+  static func give(_ transaction: Transaction, _ id: String, to customer: String) throws {
+    try transaction.run("UPDATE orders SET customer = ? WHERE id = ?", customer, id)
+  }
+
   /// Writes an order with its newest move and publishes it: a move and its event are one.
   static func save(
     _ change: Change, _ order: Order, notices: Notices, traceparent: String? = nil
   ) throws {
     let body = try EventJSON.encode(order)
-    try write(change.transaction, order, body)
+    if order.revision == 1 {
+      try change.transaction.run(
+        """
+        INSERT INTO orders
+          (id, customer, product_id, state, created_at, expires_at, transaction_id, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """, order.id, order.customer, order.productId, order.state.rawValue, order.createdAt,
+        order.expiresAt, order.transactionId, body)
+    } else {
+      // Only what moves: each index of a column that is named here is written again.
+      try change.transaction.run(
+        """
+        UPDATE orders SET state = ?, expires_at = ?, transaction_id = ?, body = ? WHERE id = ?
+        """, order.state.rawValue, order.expiresAt, order.transactionId, body, order.id)
+    }
     try OrderMoves.insert(change.transaction, order)
     try change.publish(
       .orders, key: order.customer, type: .orderChanged, subject: order.id,
@@ -95,8 +114,8 @@ enum OrderStore {
     notices.tell(order.id, after: change)
   }
 
-  /// Writes an order's row.
-  static func write(_ transaction: Transaction, _ order: Order, _ body: [UInt8]) throws {
+  /// Puts an order's row in the place of what was there, whatever it was, as a rebuild does.
+  static func put(_ transaction: Transaction, _ order: Order, _ body: [UInt8]) throws {
     try transaction.run(
       """
       INSERT INTO orders

@@ -37,41 +37,62 @@ struct SubmitProof: Sendable {
   {
     // Apps post what they know at every launch: that is answered without a write.
     let now = store.clock.now()
-    let known = try await store.readers.read { reader -> Result? in
+    let (read, isKnown) = try await store.readers.read { reader -> (Result, Bool) in
       guard let order = try OrderStore.order(reader, orderId) else {
         throw Problem.unknownOrder(orderId)
       }
       let (id, row) = try ProofID.current(reader, orderId, posted, at: now)
-      return try row.map { row in
-        Result(
-          proofId: id, order: order, outcome: row.outcome,
-          parts: row.outcome == nil ? [] : try ProofStore.parts(reader, id))
-      }
+      let parts = row?.outcome == nil ? [] : try ProofStore.parts(reader, id)
+      return (
+        Result(proofId: id, order: order, outcome: row?.outcome, parts: parts), row != nil
+      )
     }
-    var first: Result
-    if let known {
-      first = known
+    if isKnown {
       repeated.add()
-    } else {
-      let notices = notices
-      let (result, isNew) = try await store.change { change in
-        try Self.take(change, posted, orderId, notices, traceparent)
-      }
-      first = result
-      (isNew ? submitted : repeated).add()
+      guard read.outcome == nil, wait > .zero else { return read }
+      return try await outcome(of: read, orderId, by: .after(wait), ticket: nil)
     }
-    guard first.outcome == nil, wait > .zero else { return first }
+    // The place in the line comes before the proof is there, so that its outcome is not missed.
+    let ticket = wait > .zero ? enter(read) : nil
+    defer { ticket.map { notices.requests.leave($0) } }
+    let notices = notices
+    let (result, isNew) = try await store.change { change in
+      try Self.take(change, posted, orderId, notices, traceparent)
+    }
+    (isNew ? submitted : repeated).add()
+    guard result.outcome == nil, let ticket else { return result }
+    // In the rare case that another try of the same text was faster, its id is another.
+    let place = result.proofId == read.proofId ? ticket : nil
+    return try await outcome(of: result, orderId, by: .after(wait), ticket: place)
+  }
 
-    let deadline = Deadline.after(wait)
+  private func enter(_ result: Result) -> Waiters<String>.Ticket {
+    notices.requests.enter(result.proofId, group: result.order.customer)
+  }
+
+  /// Waits until a proof has its outcome, at most until the deadline.
+  ///
+  /// - Parameter ticket: A place in the line that was taken before the result was read, if any.
+  private func outcome(
+    of result: Result, _ orderId: String, by deadline: Deadline,
+    ticket: Waiters<String>.Ticket?
+  ) async throws -> Result {
+    var result = result
+    var taken = ticket
     while true {
-      // The place in the line comes before the look at the state, so that nothing is missed between.
-      let ticket = notices.requests.enter(orderId, group: first.order.customer)
-      defer { notices.requests.leave(ticket) }
-      first = try await current(first.proofId, orderId)
-      guard first.outcome == nil, !deadline.hasPassed else { return first }
-      if await notices.requests.wait(ticket, atMost: deadline.remaining) != .notified {
-        return try await current(first.proofId, orderId)
+      let ticket: Waiters<String>.Ticket
+      if let place = taken {
+        ticket = place
+        taken = nil
+      } else {
+        // The place in the line comes before the look at the state, so that nothing is missed between.
+        ticket = enter(result)
+        result = try await current(result.proofId, orderId)
       }
+      defer { notices.requests.leave(ticket) }
+      guard result.outcome == nil, !deadline.hasPassed else { return result }
+      let ending = await notices.requests.wait(ticket, atMost: deadline.remaining)
+      if ending != .notified { return try await current(result.proofId, orderId) }
     }
   }
 

@@ -21,7 +21,7 @@ enum FoldOrders {
           "SELECT 1 FROM order_moves WHERE order_id = ? AND revision = ?", order.id, order.revision
         ) { _ in true } ?? false
       guard !isKnown else { return }
-      if order.revision > known ?? 0 { try OrderStore.write(transaction, order, body) }
+      if order.revision > known ?? 0 { try OrderStore.put(transaction, order, body) }
       try OrderMoves.insert(transaction, order)
     }
   }

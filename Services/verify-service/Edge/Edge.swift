@@ -36,6 +36,7 @@ final class Edge: Sendable {
   private let clock: any WallClock
   private let log: Log
   private let metrics: Metrics
+  private let recorded: Counter
 
   init(
     verifier: SignedDataVerifier, revocation: RevocationCheck, apps: Apps, topics: TopicNames,
@@ -52,15 +53,17 @@ final class Edge: Sendable {
     self.clock = clock
     self.log = log
     self.metrics = metrics
+    recorded = Self.counter(metrics, "recorded")
   }
 
   func close(by deadline: Deadline) async { await sender.close(by: deadline) }
 
   /// Counts a notification by what became of it.
-  func count(_ result: String) {
+  func count(_ result: String) { Self.counter(metrics, result).add() }
+
+  private static func counter(_ metrics: Metrics, _ result: String) -> Counter {
     metrics.counter(
-      "notifications_total", "Notifications by what became of them.", labels: ["result": result]
-    ).add()
+      "notifications_total", "Notifications by what became of them.", labels: ["result": result])
   }
 
   func receive(_ signedPayload: String, bundleId: String?, _ traceparent: String?) async
@@ -149,7 +152,7 @@ final class Edge: Sendable {
     }
     switch await sender.send(record, atMost: Self.brokerTime) {
     case .success:
-      count("recorded")
+      recorded.add()
       return .recorded
     case .failure(let error):
       count("broker-away")
