@@ -57,6 +57,26 @@ import Testing
     #expect(left == 1)
   }
 
+  @Test func `a stop interrupts what is under way, also what was begun at that moment`()
+    async throws
+  {
+    let samples = try IntakeSamples()
+    let books = try TestLedger()
+    try await park(books, samples.proof(.transactionId, "1", id: "slow"))
+    for _ in 0..<60 {
+      let asked = Atomic<Int>(0)
+      try await run(books) { _ in
+        asked.wrappingAdd(1, ordering: .relaxed)
+        try? await Task.sleep(for: .seconds(3600))
+        return .tryLater(fault: "slow", after: nil)
+      } until: {
+        asked.load(ordering: .relaxed) > 0
+      }
+    }
+    let left = try await books.store.readers.read { try PendingProofs.count($0) }
+    #expect(left == 1)
+  }
+
   @Test func `a failure is asked again later, longer each time, and given up after a week`()
     async throws
   {

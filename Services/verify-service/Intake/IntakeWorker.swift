@@ -51,14 +51,20 @@ final class IntakeWorker: Service {
   func run() async throws {
     defer { ended.complete(with: ()) }
     try await DedicatedThread.run(named: name) { self.loop() }
+    // `stop` may have come before the loop began the last of them.
+    cancelAll()
     for task in running.withLock({ Array($0.values) }) { await task.value }
   }
 
   func stop(by deadline: Deadline) async {
     stopping.complete(with: ())
     signal.signal()
-    for task in running.withLock({ Array($0.values) }) { task.cancel() }
+    cancelAll()
     await ended.value()
+  }
+
+  private func cancelAll() {
+    for task in running.withLock({ Array($0.values) }) { task.cancel() }
   }
 
   private func loop() {
