@@ -12,6 +12,7 @@ public enum EventJSON {
       json.object(value.write)
       return json.bytes
     }
+    if let text = value as? String { return JSONWriter.value(text) }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return [UInt8](try encoder.encode(value))

@@ -11,6 +11,13 @@ public struct JSONWriter: Sendable {
   /// Makes a writer with room for a number of bytes.
   public init(capacity: Int = 1024) { bytes.reserveCapacity(capacity) }
 
+  /// A text as a value, with its quotes.
+  public static func value(_ text: String) -> [UInt8] {
+    var writer = JSONWriter(capacity: text.utf8.count + 2)
+    writer.append(text)
+    return writer.bytes
+  }
+
   /// Writes an object.
   public mutating func object(_ members: (inout JSONWriter) -> Void) {
     bytes.append(UInt8(ascii: "{"))

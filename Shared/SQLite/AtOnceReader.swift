@@ -34,13 +34,17 @@ final class AtOnceReader: Sendable {
   }
 
   /// Runs a job; nil when it cannot be at once, or the store failed: the readers' threads will say.
-  func run<R: Sendable>(_ job: @Sendable (Reader) throws -> R) throws -> R? {
+  ///
+  /// A job of one statement has its snapshot without a transaction around it.
+  func run<R: Sendable>(isOneStatement: Bool, _ job: @Sendable (Reader) throws -> R) throws -> R? {
     let answer: Result<R, any Error>?? = state.withLockIfAvailable { state in
       let (began, waits) = (ContinuousClock.now, Self.waits)
       guard !state.isClosed, state.shutUntil.map({ began >= $0 }) ?? true,
         let database = open(&state)
       else { return nil }
-      let result = Result { try Self.read(job, on: database) }
+      let result = Result {
+        try isOneStatement ? Self.readOne(job, on: database) : Self.read(job, on: database)
+      }
       let took = ContinuousClock.now - began
       // A busy machine, which gives the thread no core for a while, is no reason to go another way.
       let hasWaited = took >= Self.patience && Self.waits > waits
@@ -86,6 +90,12 @@ final class AtOnceReader: Sendable {
       reader.end()
       if database.isInTransaction { try? database.control("COMMIT") }
     }
+    return try job(reader)
+  }
+
+  private static func readOne<R>(_ job: (Reader) throws -> R, on database: Database) throws -> R {
+    let reader = Reader(database, statements: 1)
+    defer { reader.end() }
     return try job(reader)
   }
 }

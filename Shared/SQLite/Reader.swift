@@ -2,8 +2,13 @@
 public final class Reader {
   let database: Database
   private var isOpen = true
+  /// How many statements it may still run; without a transaction a second one would see another state.
+  private var left: Int
 
-  init(_ database: Database) { self.database = database }
+  init(_ database: Database, statements: Int = .max) {
+    self.database = database
+    left = statements
+  }
 
   /// All rows of a query, each made into a value.
   public func query<T>(
@@ -37,5 +42,7 @@ public final class Reader {
 
   func check() {
     precondition(isOpen, "a Reader is used after its job has returned")
+    precondition(left > 0, "a Reader of one statement is used for a second one")
+    left -= 1
   }
 }

@@ -88,9 +88,13 @@ public final class Readers: Sendable {
   /// nil when it cannot: then `read(_:)` does it.
   ///
   /// Only for threads of ours, such as those of the server's connections.
+  ///
+  /// - Parameter isOneStatement: The job runs one statement and no more; then it costs no transaction.
   /// - Throws: What the job throws.
-  public func readAtOnce<R: Sendable>(_ job: @Sendable (Reader) throws -> R) throws -> R? {
-    try atOnce.run(job)
+  public func readAtOnce<R: Sendable>(
+    isOneStatement: Bool = false, _ job: @Sendable (Reader) throws -> R
+  ) throws -> R? {
+    try atOnce.run(isOneStatement: isOneStatement, job)
   }
 
   private func add(_ job: ReadJob) {

@@ -18,6 +18,20 @@ import Testing
     }
   }
 
+  @Test func `a read of one statement sees what was answered, and leaves no snapshot behind`()
+    throws
+  {
+    let writer = try store.writer()
+    let readers = try Readers(path: store.path)
+    for number in 1...20 {
+      try writer.writeAndWait { try insert("\(number)", $0) }
+      let count = try eventually {
+        try readers.readAtOnce(isOneStatement: true) { try $0.first(Self.count) { $0.int(0) } ?? 0 }
+      }
+      #expect(count == Int64(number))
+    }
+  }
+
   @Test func `it is one snapshot, cannot write, and its own error reaches the caller`() throws {
     let writer = try store.writer()
     let readers = try Readers(path: store.path)

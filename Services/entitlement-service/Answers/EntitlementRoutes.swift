@@ -13,12 +13,15 @@ struct EntitlementRoutes: Sendable {
   let longestWait: Duration
 
   func add(to router: inout Router) {
-    on("entitlements", &router) { request in
-      let environment = try request.environment()
-      return { reader, customer in
-        ("entitlements", try Self.entitlements(reader, customer, environment))
-      }
-    }
+    router.on(
+      .get, "/v1/customers/{customer}/entitlements", scope: .entitlementsRead,
+      atOnce: { request in try entitlementsAtOnce(request) },
+      else: { request in
+        let environment = try request.environment()
+        return try await answer(request) { reader, customer in
+          ("entitlements", try Self.entitlements(reader, customer, environment))
+        }
+      })
     on("balances", &router) { request in
       let environment = try request.environment()
       return { reader, customer in ("balances", try Self.balances(reader, customer, environment)) }
@@ -82,12 +85,45 @@ struct EntitlementRoutes: Sendable {
   private func answerAtOnce(_ request: Request, _ question: @escaping Question) throws -> Response?
   {
     let asked = try request.customer()
-    let mayWait =
-      request.headers["If-None-Match"] != nil && request.preferredWait(atMost: longestWait) != nil
-    guard !mayWait,
+    guard !mayWait(request),
       let reading = try store.readers.readAtOnce({ try Self.reading($0, asked, question) })
     else { return nil }
     return try Self.response(reading, request)
+  }
+
+  private func mayWait(_ request: Request) -> Bool {
+    request.headers["If-None-Match"] != nil && request.preferredWait(atMost: longestWait) != nil
+  }
+
+  /// What is asked most of all, in one statement: it costs a half of the general way.
+  private func entitlementsAtOnce(_ request: Request) throws -> Response? {
+    let asked = try request.customer()
+    let environment = try request.environment()
+    guard !mayWait(request),
+      let found = try store.readers.readAtOnce(
+        isOneStatement: true, { try Self.entitlementsOfUnmerged($0, asked, environment) }),
+      let reading = found
+    else { return nil }
+    return try Self.response(reading, request)
+  }
+
+  /// Version and entitlements of a customer; nil for one who has become another.
+  private static func entitlementsOfUnmerged(
+    _ reader: Reader, _ asked: String, _ environment: String?
+  ) throws -> Reading? {
+    let rows = try reader.query(
+      """
+      SELECT c.version, c.merged_into IS NOT NULL, e.body
+      FROM customers c LEFT JOIN entitlements e
+        ON e.customer = ?1 AND (?2 IS NULL OR e.environment = ?2)
+      WHERE c.customer = ?1 ORDER BY e.environment, e.name
+      """, asked, environment
+    ) { row in (version: row.int(0), isMerged: row.bool(1), body: row.optionalBlob(2)) }
+    guard rows.first?.isMerged != true else { return nil }
+    let version = rows.first?.version ?? 0
+    return Reading(
+      customer: asked, version: version, tag: "\(version)", name: "entitlements",
+      value: list(rows.compactMap(\.body)))
   }
 
   private func reading(_ asked: String, _ question: @escaping Question) async throws -> Reading {
