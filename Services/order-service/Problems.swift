@@ -70,7 +70,7 @@ extension Problem {
     Problem(
       status: 429, type: "too-many-proofs", title: "Too many proofs",
       detail: ofOrder
-        ? "This order has \(ProofStore.limitPerOrder) proofs already; open a new order."
+        ? "This order has \(ProofStore.limitPerOrder) proofs already; post the text to /v1/restores."
         : "This customer has restored \(ProofStore.limitPerCustomer) proofs already.")
   }
 

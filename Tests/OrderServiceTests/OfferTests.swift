@@ -127,6 +127,24 @@ struct OfferTests {
     #expect(try await groups("ann") == ["21 introductory", "22 introductory"])
   }
 
+  @Test func `nothing is offered to a customer who was erased`() async throws {
+    _ = try await store.change { change in
+      try change.transaction.run(
+        "INSERT INTO erased_customers (hash, erasure_id, erased_at) VALUES (?, 'e', 1)",
+        SHA256.hex("ann"))
+    }
+    let answers = [
+      try await ask(.get, "/v1/customers/ann/offers", ""),
+      try await ask(
+        .post, "/v1/offers/introductory",
+        #"{"customer":"ann","productId":"pro","transactionId":"12"}"#),
+      try await ask(
+        .post, "/v1/offers/promotional",
+        #"{"customer":"ann","productId":"pro","offerId":"back"}"#),
+    ]
+    #expect(answers.map(\.status) == [410, 410, 410])
+  }
+
   @Test func `a subscriber may have promotional offers of that group alone`() async throws {
     try await note(state("ann"))
     #expect(try await groups("ann") == ["21 promotional", "22 introductory"])

@@ -78,16 +78,41 @@ import Testing
     #expect(try await world.send(.post, "/v1/orders/\(order.id)/pending").read() == pending)
   }
 
-  @Test(arguments: ["created", "submitted", "rejected", "pending"])
+  @Test func `an order whose proof waits does not expire, however late its outcome comes`()
+    async throws
+  {
+    let order = try await world.place()
+    _ = try await world.prove(order, Proofs.body("1"))
+    let end = try await world.order(order.id).expiresAt
+    world.clock.set(end + 1)
+    let due = try await world.store.readers.read { [expiry = world.expiry] in
+      try expiry.nextDue($0)
+    }
+    #expect(due == nil)
+    #expect(try await expire(by: end + 1) == 0)
+    #expect(try await world.order(order.id).state == .submitted)
+    // Refused, it is as open as before, and its time is over.
+    try await world.decide(.rejected, reason: "expired-chain")
+    #expect(try await expire(by: end + 1) == 1)
+    #expect(try await world.order(order.id).state == .expired)
+  }
+
+  private func expire(by time: Int64) async throws -> Int {
+    try await world.store.change { [expiry = world.expiry] change in
+      try expiry.fire(change, dueBy: time, limit: 10)
+    }
+  }
+
+  @Test(arguments: ["created", "rejected", "pending"])
   func `an open order expires by the clock, and a late payment still completes it`(state: String)
     async throws
   {
     let order = try await world.place()
     if state == "pending" { _ = try await world.send(.post, "/v1/orders/\(order.id)/pending") }
-    if state == "submitted" || state == "rejected" {
+    if state == "rejected" {
       _ = try await world.prove(order, Proofs.body("1"))
+      try await world.decide(.rejected, reason: "expired-chain")
     }
-    if state == "rejected" { try await world.decide(.rejected, reason: "expired-chain") }
     #expect(try await world.order(order.id).state.rawValue == state)
     let due = try await world.store.readers.read { [expiry = world.expiry] in
       try expiry.nextDue($0)
@@ -95,10 +120,7 @@ import Testing
     let end = try await world.order(order.id).expiresAt
     #expect(due == end)
     world.clock.set(end)
-    let expired = try await world.store.change { [expiry = world.expiry] change in
-      try expiry.fire(change, dueBy: end, limit: 10)
-    }
-    #expect(expired == 1)
+    #expect(try await expire(by: end) == 1)
     #expect(try await world.order(order.id).state == .expired)
     _ = try await world.prove(order, Proofs.body("2"))
     try await world.decide(token: order.id)

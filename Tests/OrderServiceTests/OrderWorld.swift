@@ -28,7 +28,8 @@ struct OrderWorld: Sendable {
   /// - Parameters:
   ///   - transfer: The app's transfer policy.
   ///   - catalog: Instead of the demo's.
-  init(transfer: String = "transfer", catalog: String? = nil) throws {
+  ///   - access: Instead of none.
+  init(transfer: String = "transfer", catalog: String? = nil, access: AccessPolicy? = nil) throws {
     let folder = URL.temporaryDirectory.appending(path: "purser-orders-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     store = try Store(
@@ -48,7 +49,7 @@ struct OrderWorld: Sendable {
       apps: apps, catalogs: [Self.bundle: Reloadable("catalog", fixed: catalog)])
     expiry = ExpireOrders(notices: notices)
     complete = CompleteOrder(notices: notices, metrics: metrics)
-    var router = Router()
+    var router = access.map { Router(access: $0) } ?? Router()
     OrderRoutes(
       store: store, shop: shop, notices: notices, longestWait: .seconds(30),
       placeOrder: PlaceOrder(

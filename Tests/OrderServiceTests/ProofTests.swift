@@ -145,14 +145,16 @@ import Testing
     #expect(Set(proofs.map(\.id)).count == 2)
   }
 
-  @Test func `an order takes fifty proofs and no more`() async throws {
+  @Test func `an order takes the renewals of nineteen years of weeks, and no more`() async throws {
     let order = try await world.place()
-    for number in 1...50 {
-      #expect(try await world.prove(order, Proofs.body("\(number)")).status == 202)
+    for number in 1...1000 {
+      let status = try await world.prove(order, Proofs.body("\(number)")).status
+      try #require(status == 202)
     }
-    let answer = try await world.prove(order, Proofs.body("51"))
+    let answer = try await world.prove(order, Proofs.body("1001"))
     #expect(answer.status == 429 && answer.problem == "too-many-proofs")
-    #expect(try await world.prove(order, Proofs.body("50")).status == 202)
+    #expect(answer.text.contains("/v1/restores"))
+    #expect(try await world.prove(order, Proofs.body("1000")).status == 202)
   }
 
   @Test(arguments: ["transfer", "transfer-if-inactive", "keep"])
@@ -169,6 +171,37 @@ import Testing
     #expect(told.policy == policy && told.finish && told.detail.contains("'\(policy)'"))
     #expect(told.detail.contains("Support can move it"))
     #expect(told.lineage == "com.example.app/Sandbox/1")
+  }
+
+  @Test func `what is asked about a customer counts against the customer's quota, by whatever key`()
+    async throws
+  {
+    let limits = RateLimits(
+      perKey: RateQuota(requests: 100, seconds: 1),
+      perCustomer: RateQuota(requests: 5, seconds: 60),
+      metrics: Metrics())
+    let world = try OrderWorld(
+      access: AccessPolicy(
+        identify: { text throws(Problem) in Principal(name: text, scopes: [.orders]) },
+        limits: limits))
+    let key = [("Authorization", "Bearer backend")]
+    let placed = try await world.send(
+      .post, "/v1/orders", #"{"customer":"alice","productId":"coins.100"}"#, headers: key)
+    let order: Order = try placed.read()
+    for _ in 0..<2 {
+      let proof = try await world.send(
+        .post, "/v1/orders/\(order.id)/proofs", Proofs.body("1"), headers: key)
+      #expect(proof.status == 202)
+    }
+    #expect(try await world.send(.get, "/v1/orders/\(order.id)", headers: key).status == 200)
+    #expect(try await world.send(.get, "/v1/orders?customer=alice", headers: key).status == 200)
+    let refused = try await world.send(
+      .post, "/v1/orders/\(order.id)/proofs", Proofs.body("2"), headers: key)
+    #expect(refused.status == 429 && refused.problem == "rate-limited")
+    // Refused before anything was done.
+    let proofs: [Proof] = try await world.published(.proofSubmitted)
+    #expect(proofs.count == 1)
+    #expect(try await world.send(.get, "/v1/orders?customer=bob", headers: key).status == 200)
   }
 
   @Test func `a waiting app hears when its proof is decided`() async throws {

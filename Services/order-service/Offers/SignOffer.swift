@@ -147,7 +147,7 @@ struct SignOffer: Sendable {
     try Problem.check(customer: customer)
     return try await store.readers.read { reader in
       try SubscriptionHistory.read(
-        reader, customer: CustomerStore.root(reader, customer), bundleId: app.bundleId,
+        reader, customer: CustomerStore.present(reader, customer), bundleId: app.bundleId,
         environment: environment)
     }
   }

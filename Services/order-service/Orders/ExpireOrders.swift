@@ -5,7 +5,8 @@ import ServiceRuntime
 
 /// Expires open orders whose time ran out, and forgets old idempotency keys.
 ///
-/// An expired order is still completed by a valid proof.
+/// An order whose proof waits for its outcome does not expire: its customer has paid, as far as is known. An
+/// expired order is still completed by a valid proof.
 struct ExpireOrders: TimerJob {
   let name = "expire-orders"
   let inputs: Set<Topic> = [.transactions]
@@ -15,7 +16,7 @@ struct ExpireOrders: TimerJob {
   func nextDue(_ reader: Reader) throws -> Int64? {
     try reader.first(
       """
-      SELECT expires_at FROM orders INDEXED BY orders_by_expiry WHERE state IN \(OrderTables.open)
+      SELECT expires_at FROM orders INDEXED BY orders_by_expiry WHERE state IN \(OrderTables.expiring)
       ORDER BY expires_at LIMIT 1
       """
     ) { $0.int(0) }
@@ -25,7 +26,7 @@ struct ExpireOrders: TimerJob {
     let orders = try change.transaction.query(
       """
       SELECT body FROM orders INDEXED BY orders_by_expiry
-      WHERE state IN \(OrderTables.open) AND expires_at <= ?
+      WHERE state IN \(OrderTables.expiring) AND expires_at <= ?
       ORDER BY expires_at LIMIT ?
       """, dueBy, Int64(limit)
     ) { row in try EventJSON.decode(Order.self, from: row.blob(0)) }

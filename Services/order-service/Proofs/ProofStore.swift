@@ -27,8 +27,8 @@ struct ProofDecision: Sendable, Equatable {
 
 /// The proofs that were posted, and what became of them.
 enum ProofStore {
-  /// No order takes more proofs than this.
-  static let limitPerOrder: Int64 = 50
+  /// No order takes more proofs than this; every renewal of a subscription is one, if the app posts it.
+  static let limitPerOrder: Int64 = 1000
   /// No customer restores more proofs than this.
   static let limitPerCustomer: Int64 = 5000
 

@@ -31,10 +31,12 @@ struct SubmitProof: Sendable {
 
   /// Takes the proof and waits, at most for the given time, until it has its outcome.
   ///
-  /// - Throws: `Problem` for text that is no proof, and for an unknown order.
-  func run(_ posted: PostedProof, orderId: String, wait: Duration, traceparent: String?)
-    async throws -> Result
-  {
+  /// - Parameter admit: Asked once the order is known, before anything is done.
+  /// - Throws: `Problem` for an unknown order, and what `admit` throws.
+  func run(
+    _ posted: PostedProof, orderId: String, wait: Duration, traceparent: String?,
+    admit: (Order) throws -> Void
+  ) async throws -> Result {
     // Apps post what they know at every launch: that is answered without a write.
     let now = store.clock.now()
     let (read, isKnown) = try await store.readers.read { reader -> (Result, Bool) in
@@ -47,6 +49,7 @@ struct SubmitProof: Sendable {
         Result(proofId: id, order: order, outcome: row?.outcome, parts: parts), row != nil
       )
     }
+    try admit(read.order)
     if isKnown {
       repeated.add()
       guard read.outcome == nil, wait > .zero else { return read }

@@ -44,6 +44,8 @@ struct RestoreRoutes: Sendable {
         status: 404, type: "unknown-restore", title: "Unknown restore",
         detail: "There is no restore '\(id.prefix(100))'.")
     }
+    // A token's customer was counted before.
+    if own == nil { try request.admit(customer: restore.customer) }
     let wait = request.preferredWait(atMost: longestWait)
     return answer(try await restorePurchases.result(restore, wait: wait ?? .zero), wait)
   }

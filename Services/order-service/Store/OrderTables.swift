@@ -12,6 +12,8 @@ enum OrderTables {
 
   /// States in which an order still waits for its purchase, as SQL; the indexes below name them too.
   static let open = "('created', 'submitted', 'rejected', 'pending')"
+  /// States that end when the time of an order runs out.
+  static let expiring = "('created', 'rejected', 'pending')"
 
   private static let orders = """
     CREATE TABLE orders (
@@ -29,7 +31,7 @@ enum OrderTables {
     CREATE INDEX orders_by_state ON orders (state, created_at, id);
     CREATE INDEX orders_by_time ON orders (created_at, id);
     CREATE INDEX orders_by_expiry ON orders (expires_at)
-      WHERE state IN ('created', 'submitted', 'rejected', 'pending');
+      WHERE state IN ('created', 'rejected', 'pending');
     CREATE INDEX orders_by_transaction ON orders (transaction_id, mismatch)
       WHERE transaction_id IS NOT NULL;
     CREATE TABLE order_moves (
