@@ -43,6 +43,8 @@ struct GroupCommit {
     do throws(SQLiteError) {
       try database.control("BEGIN IMMEDIATE")
     } catch {
+      // Counted before the answers: who hears of a failure finds it in the metrics.
+      metrics.storageFailures.add()
       for job in rest { job.fail(error) }
       rest = []
       throw error
@@ -56,6 +58,7 @@ struct GroupCommit {
       try finish(ran, on: database)
     } catch {
       if database.isInTransaction { try? database.control("ROLLBACK") }
+      metrics.storageFailures.add()
       for done in ran { done.job.fail(error) }
       throw error
     }

@@ -49,7 +49,6 @@ struct WriterThread: Sendable {
         if isFailing { log.info("the store can be written again", ["store": .string(store)]) }
         isFailing = false
       } catch {
-        group.metrics.storageFailures.add()
         if !isFailing {
           log.error(
             "the store cannot be written; writes fail until it can",
@@ -67,6 +66,7 @@ struct WriterThread: Sendable {
     do throws(SQLiteError) {
       return try open()
     } catch {
+      group.metrics.storageFailures.add()
       for job in jobs { job.fail(error) }
       throw error
     }

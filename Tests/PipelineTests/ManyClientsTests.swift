@@ -25,6 +25,12 @@ extension WholeWay {
       }
     }
 
+    /// An answer with its outcome; who has none yet asks again after a while, as the customer's quota wants.
+    private static func answer(_ answer: Proved) async throws -> Proved? {
+      if answer.outcome == nil { try await Task.sleep(for: .milliseconds(500)) }
+      return answer.outcome == nil ? nil : answer
+    }
+
     @Test func `one idempotency key is one order`() async throws {
       let orders = try await all { way, _ in
         try await way.order("same-key", "coins.100", idempotencyKey: "the-one-key")
@@ -43,8 +49,7 @@ extension WholeWay {
       let answers = try await all { way, _ in
         // The bounds of waiting may answer some before the outcome: they ask again, as an app does.
         try await eventually("the outcome of the proof") {
-          let answer = try await way.prove(order.id, signed)
-          return answer.outcome == nil ? nil : answer
+          try await Self.answer(try await way.prove(order.id, signed))
         }
       }
       #expect(Set(answers.map(\.proofId)).count == 1)
@@ -64,8 +69,7 @@ extension WholeWay {
       #expect(Set(orders.map(\.id)).count == Self.clients)
       let answers = try await all { way, number in
         try await eventually("the outcome of the proof") {
-          let answer = try await way.prove(orders[number].id, signed)
-          return answer.outcome == nil ? nil : answer
+          try await Self.answer(try await way.prove(orders[number].id, signed))
         }
       }
       #expect(answers.count { $0.outcome == "accepted" } == 1)

@@ -1,3 +1,4 @@
+import Cryptography
 import Events
 import Pipeline
 import SQLite
@@ -14,7 +15,7 @@ enum Customers {
     ) WITHOUT ROWID;
     CREATE INDEX merged_customers_by_into ON merged_customers (into_customer);
     CREATE TABLE erased_customers (
-      customer TEXT PRIMARY KEY,
+      hash TEXT PRIMARY KEY,
       decided_at INTEGER NOT NULL
     ) WITHOUT ROWID;
     """
@@ -47,15 +48,17 @@ enum Customers {
     -> Bool
   {
     try transaction.first(
-      "SELECT 1 FROM erased_customers WHERE customer = ? AND decided_at >= ?", customer, date
+      "SELECT 1 FROM erased_customers WHERE hash = ? AND decided_at >= ?", SHA256.hex(customer),
+      date
     ) { _ in true } ?? false
   }
 
+  /// Remembers an erasure, not whose it was.
   static func erase(_ transaction: Transaction, _ erased: CustomerErased) throws {
     try transaction.run(
       """
-      INSERT INTO erased_customers (customer, decided_at) VALUES (?, ?)
-      ON CONFLICT (customer) DO UPDATE SET decided_at = max(decided_at, excluded.decided_at)
-      """, erased.customer, erased.decidedAt)
+      INSERT INTO erased_customers (hash, decided_at) VALUES (?, ?)
+      ON CONFLICT (hash) DO UPDATE SET decided_at = max(decided_at, excluded.decided_at)
+      """, SHA256.hex(erased.customer), erased.decidedAt)
   }
 }

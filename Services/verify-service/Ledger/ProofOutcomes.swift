@@ -2,13 +2,14 @@ import Events
 import Pipeline
 import SQLite
 
-/// The one outcome of every proof, or of every lineage of a proof that has several.
+/// Which proofs have their one outcome, or their lineages have where a proof has several.
+///
+/// What the outcome was stands on the topic alone: here it would outlive the customer.
 enum ProofOutcomes {
   static let tables = """
     CREATE TABLE proof_outcomes (
       proof_id TEXT NOT NULL,
       part INTEGER NOT NULL,
-      outcome BLOB NOT NULL,
       PRIMARY KEY (proof_id, part)
     ) WITHOUT ROWID;
     """
@@ -26,8 +27,8 @@ enum ProofOutcomes {
   static func decide(_ change: Change, _ outcome: ProofOutcome) throws {
     let part = outcome.part?.index ?? 0
     let inserted = try change.transaction.run(
-      "INSERT INTO proof_outcomes (proof_id, part, outcome) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-      outcome.proofId, part, try EventJSON.encode(outcome))
+      "INSERT INTO proof_outcomes (proof_id, part) VALUES (?, ?) ON CONFLICT DO NOTHING",
+      outcome.proofId, part)
     guard inserted > 0 else { return }
     try change.publish(
       .transactions, key: outcome.customer, type: .proofDecided, subject: outcome.proofId,

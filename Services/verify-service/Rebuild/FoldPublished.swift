@@ -19,9 +19,8 @@ enum FoldPublished {
     return { change in
       try change.transaction.run(
         """
-        INSERT INTO proof_outcomes (proof_id, part, outcome) VALUES (?, ?, ?)
-        ON CONFLICT DO NOTHING
-        """, outcome.proofId, outcome.part?.index ?? 0, encoded)
+        INSERT INTO proof_outcomes (proof_id, part) VALUES (?, ?) ON CONFLICT DO NOTHING
+        """, outcome.proofId, outcome.part?.index ?? 0)
     }
   }
 
