@@ -149,17 +149,21 @@ import Testing
     #expect(foreign.problem == "unknown-lineage")
   }
 
-  @Test func `an erased customer leaves a hash and nothing else`() async throws {
-    _ = try await merge("anonymous-1", "alice")
-    let order = try await world.place("alice")
-    _ = try await world.prove(order, Proofs.body("1"))
-    _ = try await token("alice")
+  private func restoreAndTransferToAlice() async throws {
     _ = try await world.send(
       .post, "/v1/restores",
       #"{"customer":"alice","signedTransactions":["\#(Proofs.signed("5"))"]}"#)
     _ = try await world.send(
       .post, "/v1/customers/alice/transfers",
       #"{"lineage":"\#(OrderWorld.bundle)/Sandbox/7","reason":"moved"}"#)
+  }
+
+  @Test func `an erased customer leaves a hash and nothing else`() async throws {
+    _ = try await merge("anonymous-1", "alice")
+    let order = try await world.place("alice")
+    _ = try await world.prove(order, Proofs.body("1"))
+    _ = try await token("alice")
+    try await restoreAndTransferToAlice()
     _ = try await world.send(
       .post, "/v1/orders", #"{"customer":"alice","productId":"coins.100"}"#,
       headers: [("Idempotency-Key", "k")],
@@ -236,12 +240,7 @@ import Testing
     _ = try await world.prove(order, Proofs.body("1"))
     try await world.decide(token: order.id)
     _ = try await token("alice")
-    _ = try await world.send(
-      .post, "/v1/restores",
-      #"{"customer":"alice","signedTransactions":["\#(Proofs.signed("5"))"]}"#)
-    _ = try await world.send(
-      .post, "/v1/customers/alice/transfers",
-      #"{"lineage":"\#(OrderWorld.bundle)/Sandbox/7","reason":"moved"}"#)
+    try await restoreAndTransferToAlice()
     _ = try await merge("guest", "alice")
     _ = try await world.place("bob")
 

@@ -95,7 +95,7 @@ struct EntitlementRoutes: Sendable {
     request.headers["If-None-Match"] != nil && request.preferredWait(atMost: longestWait) != nil
   }
 
-  /// What is asked most of all, in one statement: it costs a half of the general way.
+  /// What is asked most of all, in one statement, so that it needs no transaction around it.
   private func entitlementsAtOnce(_ request: Request) throws -> Response? {
     let asked = try request.customer()
     let environment = try request.environment()

@@ -92,13 +92,7 @@ enum OrderStore {
   ) throws {
     let body = try EventJSON.encode(order)
     if order.revision == 1 {
-      try change.transaction.run(
-        """
-        INSERT INTO orders
-          (id, customer, product_id, state, created_at, expires_at, transaction_id, body)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        """, order.id, order.customer, order.productId, order.state.rawValue, order.createdAt,
-        order.expiresAt, order.transactionId, body)
+      try put(change.transaction, order, body)
     } else {
       // Only what moves: each index of a column that is named here is written again.
       try change.transaction.run(
@@ -114,7 +108,7 @@ enum OrderStore {
     notices.tell(order.id, after: change)
   }
 
-  /// Puts an order's row in the place of what was there, whatever it was, as a rebuild does.
+  /// Puts an order's row in the place of what was there, whatever it was: a new one, or in a rebuild.
   static func put(_ transaction: Transaction, _ order: Order, _ body: [UInt8]) throws {
     try transaction.run(
       """

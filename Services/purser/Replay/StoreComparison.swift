@@ -25,20 +25,13 @@ struct StoreComparison {
   init(live: String, rebuilt: String, limit: Int64 = 5) throws {
     let stores = try Connection(path: live, mode: .readOnly)
     try stores.run("ATTACH ? AS rebuilt", rebuilt)
-    let tables = try stores.query(
-      "SELECT name FROM main.sqlite_schema WHERE type = 'table' ORDER BY name"
-    ) { $0.text(0) }.filter { !Self.leftOut.contains($0) }
-    for table in tables {
-      let columns = try stores.query("SELECT name FROM pragma_table_info('\(table)')") {
-        $0.text(0)
-      }
-      .filter { !Self.leftOutColumns.contains($0) }
+    for (table, columns) in try Self.tables(of: stores) {
       for (word, one, other) in [
         ("only live", "main", "rebuilt"), ("only rebuilt", "rebuilt", "main"),
       ] {
         differences += try stores.query(
           """
-          SELECT \(Self.line(columns)) FROM \(one).\(table) AS a WHERE NOT EXISTS (
+          SELECT \(Self.line(columns, of: "a")) FROM \(one).\(table) AS a WHERE NOT EXISTS (
             SELECT 1 FROM \(other).\(table) AS b
             WHERE \(columns.map { "b.\($0) IS a.\($0)" }.joined(separator: " AND "))) LIMIT ?
           """, limit
@@ -48,7 +41,22 @@ struct StoreComparison {
     }
   }
 
-  private static func line(_ columns: [String]) -> String {
-    columns.map { "'\($0)=' || quote(CAST(a.\($0) AS TEXT))" }.joined(separator: " || ' ' || ")
+  /// The tables of a store that count, and their columns that do.
+  static func tables(of store: borrowing Connection) throws -> [(name: String, columns: [String])] {
+    let names = try store.query(
+      "SELECT name FROM main.sqlite_schema WHERE type = 'table' ORDER BY name"
+    ) { $0.text(0) }.filter { !leftOut.contains($0) }
+    var tables: [(name: String, columns: [String])] = []
+    for name in names {
+      let columns = try store.query("SELECT name FROM pragma_table_info('\(name)')") { $0.text(0) }
+      tables.append((name, columns.filter { !leftOutColumns.contains($0) }))
+    }
+    return tables
+  }
+
+  /// SQL for a row of a table as a line of text.
+  static func line(_ columns: [String], of table: String) -> String {
+    columns.map { "'\($0)=' || quote(CAST(\(table).\($0) AS TEXT))" }
+      .joined(separator: " || ' ' || ")
   }
 }
