@@ -43,9 +43,13 @@ private struct SixBits: Sendable {
   static let url = SixBits("-_")
 
   private static let invalid: UInt8 = 0xFF
+  /// Set in a group when one of its characters is not in the alphabet.
+  private static let invalidGroup: UInt32 = 0xFF00_0000
   private let alphabet: [UInt8]
   /// 256 entries, `invalid` for what is not in the alphabet.
   private let values: [UInt8]
+  /// The same four times, each moved to where the first to fourth character of a group stands.
+  private let groups: [UInt32]
 
   private init(_ lastTwo: String) {
     let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + lastTwo
@@ -53,6 +57,9 @@ private struct SixBits: Sendable {
     var values = [UInt8](repeating: Self.invalid, count: 256)
     for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
     self.values = values
+    groups = [18, 12, 6, 0].flatMap { shift in
+      values.map { $0 == Self.invalid ? Self.invalidGroup : UInt32($0) << shift }
+    }
   }
 
   func encode(_ bytes: [UInt8], padded: Bool) -> String {
@@ -98,21 +105,23 @@ private struct SixBits: Sendable {
         unsafe characters.withUnsafeBufferPointer { characters in
           var index = 0
           var position = 0
-          while index + 4 <= count {
-            let a = unsafe values[Int(characters[index])]
-            let b = unsafe values[Int(characters[index + 1])]
-            let c = unsafe values[Int(characters[index + 2])]
-            let d = unsafe values[Int(characters[index + 3])]
-            // Values are below 64, so the high bits are set only by `invalid`.
-            if (a | b | c | d) & 0xC0 != 0 { valid = false }
-            let group =
-              UInt32(a & 63) << 18 | UInt32(b & 63) << 12 | UInt32(c & 63) << 6 | UInt32(d & 63)
-            unsafe output[position] = UInt8(truncatingIfNeeded: group >> 16)
-            unsafe output[position + 1] = UInt8(truncatingIfNeeded: group >> 8)
-            unsafe output[position + 2] = UInt8(truncatingIfNeeded: group)
-            index += 4
-            position += 3
+          var all: UInt32 = 0
+          unsafe groups.withUnsafeBufferPointer { groups in
+            while index + 4 <= count {
+              let group =
+                unsafe groups[Int(characters[index])]
+                | groups[256 + Int(characters[index + 1])]
+                | groups[512 + Int(characters[index + 2])]
+                | groups[768 + Int(characters[index + 3])]
+              all |= group
+              unsafe output[position] = UInt8(truncatingIfNeeded: group >> 16)
+              unsafe output[position + 1] = UInt8(truncatingIfNeeded: group >> 8)
+              unsafe output[position + 2] = UInt8(truncatingIfNeeded: group)
+              index += 4
+              position += 3
+            }
           }
+          if all & Self.invalidGroup != 0 { valid = false }
           if rest >= 2 {
             let a = unsafe values[Int(characters[index])]
             let b = unsafe values[Int(characters[index + 1])]

@@ -84,9 +84,13 @@ struct Digest: @unchecked Sendable {
       var start = 0
       for (index, place) in places.enumerated() {
         let part = unsafe UnsafeRawBufferPointer(rebasing: input[start..<place])
-        guard unsafe EVP_DigestUpdate(context, part.baseAddress, part.count) == 1,
-          unsafe EVP_MD_CTX_copy_ex(branch, context) == 1,
-          unsafe EVP_DigestFinal_ex(branch, &digests[index], nil) == 1
+        guard unsafe EVP_DigestUpdate(context, part.baseAddress, part.count) == 1 else {
+          return false
+        }
+        // The last one needs no copy of its state, as nothing goes on from it.
+        let isLast = index == places.count - 1
+        guard unsafe isLast || EVP_MD_CTX_copy_ex(branch, context) == 1,
+          unsafe EVP_DigestFinal_ex(isLast ? context : branch, &digests[index], nil) == 1
         else { return false }
         start = place
       }

@@ -1,10 +1,10 @@
 /// Percent-decoding (RFC 3986 §2.1) that refuses rather than guesses.
 enum PercentEncoding {
   /// The decoded text; nil for a broken escape, bytes that are not UTF-8, or a control character.
-  static func decoded(_ raw: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+  static func decoded(_ raw: ArraySlice<UInt8>, plusIsSpace: Bool) -> String? {
     // Most texts need no decoding: printable ASCII without `%` and `+`.
     if raw.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x25 && $0 != 0x2B }) {
-      return String(Substring(raw))
+      return String(decoding: raw, as: UTF8.self)
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(raw.count)

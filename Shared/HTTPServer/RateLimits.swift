@@ -52,6 +52,8 @@ public final class RateTable: Sendable {
   }
 
   let policy: String
+  /// The partition, quoted.
+  let name: String
   /// What the quota is counted by, in the fields: `key` or `customer`.
   let partition: String
   private let window: Int64
@@ -67,6 +69,7 @@ public final class RateTable: Sendable {
     _ now: @escaping @Sendable () -> Int64
   ) {
     self.partition = partition
+    name = "\"\(partition)\""
     policy = "\"\(partition)\";q=\(quota.requests);w=\(quota.seconds)"
     window = Int64(quota.seconds) * 1_000_000_000
     interval = max(1, window / Int64(quota.requests))
@@ -105,8 +108,7 @@ public final class RateTable: Sendable {
 /// (draft-ietf-httpapi-ratelimit-headers).
 final class RateMeter: Sendable {
   private struct State {
-    var policies: [String] = []
-    var readings: [String] = []
+    var counted: [(table: RateTable, reading: RateTable.Reading)] = []
     var hasCustomer = false
   }
 
@@ -131,11 +133,7 @@ final class RateMeter: Sendable {
 
   private func count(_ name: String, _ table: RateTable) throws(Problem) {
     let reading = table.count(name)
-    let text = "\"\(table.partition)\";r=\(reading.remaining);t=\(seconds(reading.untilFull))"
-    state.withLock { state in
-      state.policies.append(table.policy)
-      state.readings.append(text)
-    }
+    state.withLock { $0.counted.append((table: table, reading: reading)) }
     guard !reading.isAdmitted else { return }
     throw Problem(
       status: 429, type: "rate-limited", title: "Too many requests",
@@ -147,13 +145,20 @@ final class RateMeter: Sendable {
 
   /// `RateLimit-Policy` and `RateLimit`; none where nothing was counted.
   var fields: [(String, String)] {
-    state.withLock { state in
-      guard !state.policies.isEmpty else { return [] }
-      return [
-        ("RateLimit-Policy", state.policies.joined(separator: ", ")),
-        ("RateLimit", state.readings.joined(separator: ", ")),
-      ]
+    let counted = state.withLock { $0.counted }
+    guard !counted.isEmpty else { return [] }
+    var policies = ""
+    var readings = ""
+    for (table, reading) in counted {
+      if !policies.isEmpty {
+        policies += ", "
+        readings += ", "
+      }
+      policies += table.policy
+      readings += table.name
+      readings += ";r=\(reading.remaining);t=\(seconds(reading.untilFull))"
     }
+    return [("RateLimit-Policy", policies), ("RateLimit", readings)]
   }
 
   private func seconds(_ nanoseconds: Int64) -> Int64 {

@@ -18,8 +18,6 @@ final class ServerCore: Sendable {
     var streams: [ObjectIdentifier: OutgoingStream] = [:]
     /// How many streams each group has.
     var streamsOf: [String: Int] = [:]
-    /// Exchanges between request line and last byte.
-    var open = 0
     /// New requests are refused.
     var isStopping = false
     /// No connection is suspended any more.
@@ -35,6 +33,11 @@ final class ServerCore: Sendable {
   let buffered = Atomic<Int>(0)
   /// The desk's `isStopping`, for those who need nothing else of it: its lock is every request's.
   private let stopping = Atomic<Bool>(false)
+  /// Exchanges between request line and last byte.
+  ///
+  /// In one order with `stopping`: whoever ends the last exchange sees that the server stops, or whoever stops
+  /// it sees that none is open.
+  private let open = Atomic<Int>(0)
   /// Completes when the server is stopping and no exchange is open.
   let drained = Completion<Void>()
 
@@ -59,7 +62,7 @@ final class ServerCore: Sendable {
   }
 
   func began(_ peer: Peer, target: String) -> Exchange {
-    desk.withLock { $0.open += 1 }
+    open.add(1, ordering: .sequentiallyConsistent)
     peer.enter(.reading)
     return Exchange(peer: peer, target: target)
   }
@@ -69,25 +72,21 @@ final class ServerCore: Sendable {
     if isStream { endStream(of: exchange) }
     if reserved > 0 { buffered.wrappingSubtract(reserved, ordering: .relaxed) }
     exchange.peer.enter(.idle)
-    let isDrained = desk.withLock { desk in
-      desk.open -= 1
-      return desk.isStopping && desk.open == 0
-    }
-    if isDrained { drained.complete(with: ()) }
+    let left = open.subtract(1, ordering: .sequentiallyConsistent).newValue
+    if left == 0, stopping.load(ordering: .sequentiallyConsistent) { drained.complete(with: ()) }
   }
 
   var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
   /// Refuses new requests from now on.
   func beginStopping() {
-    let isDrained = desk.withLock { desk in
+    desk.withLock { desk in
       desk.isStopping = true
-      stopping.store(true, ordering: .releasing)
       // They would never end by themselves; their clients come back to another process.
       for stream in desk.streams.values { stream.endAtDesk() }
-      return desk.open == 0
     }
-    if isDrained { drained.complete(with: ()) }
+    stopping.store(true, ordering: .sequentiallyConsistent)
+    if open.load(ordering: .sequentiallyConsistent) == 0 { drained.complete(with: ()) }
   }
 
   /// Answers everything that still waits, and lets nothing be suspended from now on.

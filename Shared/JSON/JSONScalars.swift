@@ -41,8 +41,7 @@ public enum JSONText {
   /// The text of a string's content with its escapes resolved; nil for an escape that is none.
   public static func decode(_ content: ArraySlice<UInt8>) -> String? {
     let isPlain = unsafe content.withUnsafeBytes { bytes in
-      // What is no escape is passed eight bytes at a time.
-      unsafe !bytes[PlainText.skip(bytes, from: 0)...].contains(UInt8(ascii: "\\"))
+      unsafe PlainText.skip(bytes, from: 0) == bytes.count
     }
     guard !isPlain else { return String(decoding: content, as: UTF8.self) }
     var text: [UInt8] = []

@@ -78,28 +78,19 @@ public struct JSONScanner {
     let start = position + 1
     position = start
     isLastTextPlain = true
-    let count = bytes.count
-    while position < count {
-      skipPlain()
-      guard position < count else { break }
-      let byte = bytes[position]
+    while true {
+      position = unsafe bytes.withUnsafeBytes { unsafe PlainText.skip($0, from: position) }
+      guard let byte = peek() else { break }
       if byte == UInt8(ascii: "\"") {
         position += 1
         return start..<(position - 1)
       }
-      guard byte >= 0x20 else { throw fault("control character in text") }
-      if byte == UInt8(ascii: "\\") {
-        isLastTextPlain = false
-        position += 1
-      }
-      position += 1
+      guard byte == UInt8(ascii: "\\") else { throw fault("control character in text") }
+      isLastTextPlain = false
+      // With what is escaped, which may be a quote; the end of the bytes may come before it.
+      position = min(position + 2, bytes.count)
     }
     throw fault("text without an end")
-  }
-
-  /// Passes what is surely plain, as far as it is seen at a glance.
-  private mutating func skipPlain() {
-    position = unsafe bytes.withUnsafeBytes { unsafe PlainText.skip($0, from: position) }
   }
 
   private mutating func word(_ text: StaticString) throws(JSONFault) {

@@ -88,9 +88,11 @@ extension Completion {
   /// Suspends the task until the value is there, at most for a time; then it is completed with `late`.
   ///
   /// A wait may end up to 20 ms later than asked for, never earlier.
-  public func value(atMost duration: Duration, otherwise late: Value) async -> Value {
+  public func value(
+    atMost duration: Duration, otherwise late: @escaping @autoclosure @Sendable () -> Value
+  ) async -> Value {
     if let value = current { return value }
-    let timeout = Timeouts.shared.after(duration) { self.complete(with: late) }
+    let timeout = Timeouts.shared.after(duration) { self.complete(with: late()) }
     defer { Timeouts.shared.cancel(timeout) }
     return await value()
   }

@@ -4,15 +4,15 @@ import Processes
 
 /// What the kernel says about processes.
 enum Meter {
-  /// CPU seconds of a process so far, user and system.
+  /// CPU seconds of a process so far, user and system, to the nanosecond (clock_getcpuclockid(3));
+  /// /proc counts in ticks of 10 ms, which is a fifth of what a turn of reads takes.
   static func cpu(of process: pid_t?) -> Double {
-    guard let process, let text = read("/proc/\(process)/stat") else { return 0 }
-    // Behind the name, which may hold spaces: state is field 3, utime and stime are 14 and 15.
-    let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
-    guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else {
-      return 0
-    }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    var clock = clockid_t()
+    var time = timespec()
+    guard let process, unsafe clock_getcpuclockid(process, &clock) == 0,
+      unsafe clock_gettime(clock, &time) == 0
+    else { return 0 }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   /// CPU seconds of our own process.

@@ -26,16 +26,19 @@ enum StoreFigures {
 
     var answers: [Double] = []
     var reads: [Double] = []
-    let count = bench.options.isSmoke ? 300 : 10_000
+    var rates: [Double] = []
+    // Short turns after each other, as the machine's speed changes from second to second.
+    let count = bench.options.isSmoke ? 300 : 3_000
     var seed: UInt64 = 7
     let key = bench.apiKey
     _ = try HTTPFigures.cost(service, port, 500) { _ in read(&seed, customers, key) }
-    for _ in 0..<(bench.options.isSmoke ? 1 : 5) {
+    for _ in 0..<(bench.options.isSmoke ? 1 : 25) {
       answers.append(try HTTPFigures.cost(empty, emptyPort, "/suspended", count))
-      reads.append(
-        try HTTPFigures.cost(service, port, count) { _ in read(&seed, customers, key) })
+      let turn = try HTTPFigures.turn(service, port, count) { _ in read(&seed, customers, key) }
+      reads.append(turn.cost)
+      rates.append(turn.rate)
     }
-    let (p50, p99, rate) = try latency(bench, service, port, customers, reads.median)
+    let (p50, p99, rate) = try latency(bench, service, port, customers, 0.7 * rates.median)
     let after = Meter.memory(of: service.processID)
     return [
       Figure(
@@ -45,9 +48,9 @@ enum StoreFigures {
         target: .init(direction: .atLeast, value: 0.5),
         notes: ["\(shown(reads.median)) µs of CPU, empty \(shown(answers.median)) µs"]),
       Figure(
-        "store.read-p99", "the same at 70 % load, p99", p99, "ms",
+        "store.read-p99", "the same at 70 % of the rate it reaches, p99", p99, "ms",
         target: .init(direction: .atMost, value: 5, unit: "ms"),
-        notes: ["\(shown(rate)) reads/s on one core's worth, p50 \(shown(p50)) ms"]),
+        notes: ["\(shown(rate)) reads/s, p50 \(shown(p50)) ms"]),
       Figure(
         "store.memory", "resident memory, \(customers) customers, after reading", after, "MB",
         target: .init(direction: .atMost, value: 100, unit: "MB"),
@@ -64,11 +67,10 @@ enum StoreFigures {
     return Request.get("/v1/customers/customer-\(number)/entitlements", key: key)
   }
 
-  /// Reads at 70 % of what a core's time allows, one connection asking at fixed moments.
+  /// Reads at a rate, each connection asking at fixed moments.
   private static func latency(
-    _ bench: Bench, _ service: ChildProcess, _ port: Int, _ customers: Int, _ cost: Double
+    _ bench: Bench, _ service: ChildProcess, _ port: Int, _ customers: Int, _ rate: Double
   ) throws -> (p50: Double, p99: Double, rate: Double) {
-    let rate = 0.7 * 1e6 / cost
     let connections = 16
     let seconds = bench.options.isSmoke ? 0.2 : 4
     let pace = Double(connections) / rate
