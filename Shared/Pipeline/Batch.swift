@@ -110,7 +110,7 @@ struct Batch: Sendable {
       result.undecodable += 1
     case .work(let work) where !undoesEach:
       do {
-        try work(change)
+        try work(own(change, entry))
       } catch let error as SQLiteError where error.isStorageFailure {
         throw error
       } catch {
@@ -118,9 +118,7 @@ struct Batch: Sendable {
       }
       result.handled += 1
     case .work(let work):
-      var own = change
-      own.input = InputPlace(entry.record)
-      if let fault = try attempt(work, own) {
+      if let fault = try attempt(work, own(change, entry)) {
         try fail(entry, fault, change, log)
         result.failed += 1
         return false
@@ -129,6 +127,13 @@ struct Batch: Sendable {
     }
     if let id = entry.waitingID { try WaitingRecords.remove(change.transaction, id: id) }
     return true
+  }
+
+  /// The change on behalf of one record: what it publishes says which record it came of.
+  private func own(_ change: Change, _ entry: Entry) -> Change {
+    var own = change
+    own.input = InputPlace(entry.record)
+    return own
   }
 
   /// The handler's own fault, if it failed at every try.

@@ -39,6 +39,9 @@ struct `The processor` {
     try await world.produce((0..<50).map { ("k", "\($0)") }, to: .proofs)
     let records = try await world.records(50, in: .orders)
     #expect(records.compactMap(\.note) == (0..<50).map { "of \($0)" })
+    // By this a rebuild knows how far the input had taken effect.
+    #expect(records.compactMap(\.input?.offset) == (0..<50).map { Int64($0) })
+    #expect(records.allSatisfy { $0.input?.partition.topic == world.topics.name(of: .proofs) })
     await process.stop()
   }
 
