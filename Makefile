@@ -1,7 +1,7 @@
 # Purser's commands. `make` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up test bench fuzz fuzz-readers fuzz-http endurance lifecycle build format lint clean setup
+.PHONY: help demo up test bench images fuzz fuzz-readers fuzz-http endurance lifecycle build format lint clean setup
 
 # Debug builds: a fresh machine has them in half the time of release builds.
 BIN := .build/debug
@@ -22,6 +22,9 @@ test: setup ## Runs all tests
 bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is a short run
 	swift build --configuration release
 	@.build/release/bench $(ARGS)
+
+images: ## Builds the images of the services and tools with docker, podman or buildah
+	@deploy/scripts/images
 
 fuzz: fuzz-readers fuzz-http ## Feeds readers and services what nobody asked for; SECONDS_EACH=60, EXAMPLES=50
 
@@ -53,12 +56,13 @@ setup: ## Installs the Debian and PyPI packages that Purser needs
 format: ## Formats all Swift files in place
 	$(SWIFT_FILES) | xargs -0 swift format format --in-place --parallel
 
-lint: ## Checks format, imports and the rules for files
+lint: setup ## Checks format, imports, the rules for files, and what deploy/ holds
 	$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel
 	deploy/scripts/check-imports
 	deploy/scripts/check-files
 	deploy/scripts/write-event-forms --check
 	deploy/scripts/write-event-documents --check
+	.venv/bin/python3 deploy/scripts/check-manifests
 
 clean: ## Removes what was built; stores and logs of `purser up` stay
 	rm -rf .build

@@ -106,9 +106,8 @@ let package = Package(
     service(
       "order-service",
       [
-        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPServer", "Kafka",
-        "Pipeline",
-        "SQLite", "ServiceRuntime",
+        "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
+        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
       ]),
     service(
       "verify-service",
@@ -146,7 +145,7 @@ let package = Package(
     tests("PurserClientTests", ["PurserClient"]),
     tests("ServiceRuntimeTests", ["ServiceRuntime"]),
     tests("CryptographyTests", ["Cryptography"]),
-    tests("KafkaTests", ["Kafka", "ServiceRuntime"]),
+    tests("KafkaTests", ["Kafka", "Processes", "ServiceRuntime"]),
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),
     tests(
       "HTTPServerTests",

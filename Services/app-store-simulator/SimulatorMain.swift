@@ -1,4 +1,5 @@
 import Glibc
+import HTTPClient
 import ServiceRuntime
 
 /// Plays Apple's App Store for development and tests.
@@ -11,6 +12,7 @@ struct SimulatorMain {
         + "with a root certificate of its own and a clock that can be moved")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
+      questions: [.health(prefix: "SIMULATOR", port: 8090)],
       settings: Settings.init, services: Assembly.services)
     exit(code)
   }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPClient
 import Pipeline
 import ServiceRuntime
 
@@ -11,8 +12,9 @@ struct OrderServiceMain {
       about: "opens orders before the customer pays and completes them when the payment is proved")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      commands: [.rebuild(RebuildOrders.run)], settings: Settings.init,
-      services: OrderService.services)
+      commands: [.rebuild(RebuildOrders.run)],
+      questions: [.health(prefix: "ORDER", port: 8081)],
+      settings: Settings.init, services: OrderService.services)
     exit(code)
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPClient
 import Pipeline
 import ServiceRuntime
 
@@ -13,6 +14,7 @@ struct VerifyServiceMain {
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
       options: ["--role"], commands: [.rebuild(RebuildLedger.run)],
+      questions: [.health(prefix: "VERIFY", port: 8082)],
       settings: Settings.init, services: VerifyService.services)
     exit(code)
   }

@@ -102,6 +102,10 @@ public struct KafkaErrorCode: RawRepresentable, Sendable, Hashable {
   /// An idempotent producer's record does not follow the one before it.
   public static let outOfOrderSequence = KafkaErrorCode(
     RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER)
+  /// A broker and we could not agree on TLS: mostly a certificate that we cannot trust.
+  public static let tls = KafkaErrorCode(RD_KAFKA_RESP_ERR__SSL)
+  /// The broker does not let this user in.
+  public static let authentication = KafkaErrorCode(RD_KAFKA_RESP_ERR__AUTHENTICATION)
   /// The broker does not have this kind of request.
   public static let unsupportedFeature = KafkaErrorCode(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
   /// The broker does not let this client ask that of the cluster.
@@ -128,6 +132,19 @@ public struct KafkaErrorCode: RawRepresentable, Sendable, Hashable {
     KafkaErrorCode(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE),
     KafkaErrorCode(RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED),
   ]
+
+  /// Which settings to look at where a broker and we cannot come together; nil for all other codes.
+  var advice: String? {
+    switch self {
+    case .tls:
+      "KAFKA_SSL_CA_LOCATION must hold the authority that signed the broker's certificate, and the "
+        + "certificate must name the host by which KAFKA_BOOTSTRAP_SERVERS and the broker itself call it "
+        + "(KAFKA_SSL_ENDPOINT_IDENTIFICATION_ALGORITHM)"
+    case .authentication:
+      "look at KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD"
+    default: nil
+    }
+  }
 
   static let none = KafkaErrorCode(RD_KAFKA_RESP_ERR_NO_ERROR)
 

@@ -32,6 +32,30 @@ public struct Program: Sendable {
     }
   }
 
+  /// Something that the program answers without reading all of its settings, and then ends.
+  public struct Question: Sendable {
+    /// The word that asks it, and the name of its thread.
+    public let name: String
+    /// What it answers, for `--help`.
+    public let help: String
+    /// Options that take a value.
+    public let options: Set<String>
+    /// Answers, on a thread of its own, with what is wrong in words, or nil if nothing is; takes what it
+    /// needs from the reader, and the values of the options from the second argument.
+    public let run: @Sendable (inout SettingsReader, [String: String]) -> String?
+
+    /// Describes a question.
+    public init(
+      name: String, help: String, options: Set<String> = [],
+      run: @escaping @Sendable (inout SettingsReader, [String: String]) -> String?
+    ) {
+      self.name = name
+      self.help = help
+      self.options = options
+      self.run = run
+    }
+  }
+
   /// Describes a program.
   public init(name: String, about: String, usage: String = "") {
     self.name = name
@@ -47,11 +71,12 @@ public struct Program: Sendable {
   ///   - environment: The process's environment.
   ///   - options: Arguments besides `--help` that take a value, such as `--role`.
   ///   - commands: What it can do besides serving, called by a first word.
+  ///   - questions: What it answers without its settings, called by a first word.
   ///   - settings: Reads the service's settings; the second argument holds the options' values.
   ///   - services: Makes the services, in the order of starting.
   public func run<Settings: Sendable>(
     arguments: [String], environment: [String: String], options: Set<String> = [],
-    commands: [Command<Settings>] = [],
+    commands: [Command<Settings>] = [], questions: [Question] = [],
     settings: (inout SettingsReader, [String: String]) -> Settings,
     services: (Settings, Log, Metrics) throws -> [any Service]
   ) async -> Int32 {
@@ -61,9 +86,11 @@ public struct Program: Sendable {
     var values: [String: String] = [:]
     var rest = arguments[...]
     let command = commands.first { $0.name == rest.first }
-    if command != nil { rest.removeFirst() }
-    let options = options.union(command?.options ?? [])
-    let usage = ([usage] + commands.map(\.help)).filter { !$0.isEmpty }.joined(separator: "\n")
+    let question = questions.first { $0.name == rest.first }
+    if command != nil || question != nil { rest.removeFirst() }
+    let options = question?.options ?? options.union(command?.options ?? [])
+    let usage = ([usage] + commands.map(\.help) + questions.map(\.help))
+      .filter { !$0.isEmpty }.joined(separator: "\n")
     while let argument = rest.popFirst() {
       if argument == "--help" || argument == "-h" {
         _ = settings(&reader, values)
@@ -78,6 +105,7 @@ public struct Program: Sendable {
       }
       values[argument] = value
     }
+    if let question { return await ask(question, environment, values) }
     let read = settings(&reader, values)
     do {
       try reader.finish()
@@ -101,6 +129,25 @@ public struct Program: Sendable {
         "the command failed", ["command": .string(command.name), "error": LogValue(error)])
       return 1
     }
+  }
+
+  private func ask(
+    _ question: Question, _ environment: [String: String], _ values: [String: String]
+  ) async -> Int32 {
+    let answer = Completion<(problem: String?, faults: [SettingsReader.Fault])>()
+    let thread = DedicatedThread(name: question.name) {
+      var reader = SettingsReader(environment)
+      let problem = question.run(&reader, values)
+      answer.complete(with: (problem, reader.faults))
+    }
+    let (problem, faults) = await answer.value()
+    await thread.joined()
+    if !faults.isEmpty {
+      complain("\(name): these settings cannot be used\n\(SettingsError(faults: faults))")
+      return SettingsError.exitCode
+    }
+    if let problem { complain("\(name): \(problem)") }
+    return problem == nil ? 0 : 1
   }
 
   private func run<Settings>(

@@ -25,8 +25,20 @@ import Testing
     case "make": return words.filter { !$0.contains("=") }.lazy.compactMap(faultOfTarget).first
     case "purser" where !program.hasSuffix("/") && !program.hasPrefix("/purser"):
       return faultOfPurser(words)
+    case "docker", "kubectl": return faultOfContainers(words)
     default: return nil
     }
+  }
+
+  /// Files of ours that are named must be there, and what our image is told must be a command of it.
+  private static func faultOfContainers(_ words: [String]) -> String? {
+    for word in words where word.hasPrefix("deploy/") {
+      guard Repository.exists(word) else { return "there is no \(word)" }
+    }
+    guard let image = words.firstIndex(where: { $0.hasPrefix("purser/purser:") }) else {
+      return nil
+    }
+    return faultOfPurser(Array(words[(image + 1)...]))
   }
 
   private static func faultOfTarget(_ word: String) -> String? {
@@ -50,7 +62,7 @@ import Testing
 
   @Test(arguments: Document.all)
   func `every make and purser command line names what is there`(document: Document) {
-    for piece in document.fenced + document.spans {
+    for piece in document.commands + document.spans {
       let fault = Self.fault(in: piece.text)
       #expect(fault == nil, "\(document):\(piece.line): \(fault ?? "")")
     }
@@ -64,5 +76,9 @@ import Testing
     #expect(Self.fault(in: "purser inspect iap.orders --colour") != nil)
     #expect(Self.fault(in: "purser repair") != nil)
     #expect(Self.fault(in: "kcat -C -t iap.orders") == nil)
+    #expect(Self.fault(in: "docker compose --file deploy/compose.yaml up") == nil)
+    #expect(Self.fault(in: "docker compose --file deploy/other.yaml up") != nil)
+    #expect(Self.fault(in: "docker run --rm purser/purser:development demo --backwards") != nil)
+    #expect(Self.fault(in: "kubectl apply --kustomize deploy/kubernetes/overlays/none") != nil)
   }
 }

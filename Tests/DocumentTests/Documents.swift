@@ -34,6 +34,17 @@ struct Document: Sendable, CustomStringConvertible {
     }
   }
 
+  /// Lines inside of fenced blocks, those that a backslash continues as one.
+  var commands: [Piece] {
+    fenced.reduce(into: []) { lines, piece in
+      guard let last = lines.last, last.text.hasSuffix("\\") else {
+        lines.append(piece)
+        return
+      }
+      lines[lines.count - 1] = Piece(line: last.line, text: last.text.dropLast() + piece.text)
+    }
+  }
+
   /// What stands between backticks.
   var spans: [Piece] {
     prose.flatMap { piece in
@@ -84,11 +95,12 @@ struct Document: Sendable, CustomStringConvertible {
     }.filter { $0.cells.first?.hasPrefix("`") == true }
   }
 
-  /// Every document: those at the root that speak of the present, and all below `docs/`.
+  /// Every document: those at the root that speak of the present, and all below `docs/` and `deploy/`.
   static let all: [Document] = {
     let paths = Repository.files.filter { path in
       path.hasSuffix(".md")
-        && (path.hasPrefix("docs/") || ["README.md", "CONTRIBUTING.md"].contains(path))
+        && (path.hasPrefix("docs/") || path.hasPrefix("deploy/")
+          || ["README.md", "CONTRIBUTING.md"].contains(path))
     }
     return paths.map(Document.init)
   }()

@@ -20,6 +20,9 @@ enum KafkaSubject: String, CaseIterable, Sendable {
     }
   }
 
+  /// The development broker as host:port.
+  static var devBrokerAddress: String { get throws { try broker.get().bootstrapServers } }
+
   /// A name that no other test has.
   static func newName(_ prefix: String) -> String {
     "\(prefix)-\(numbers.wrappingAdd(1, ordering: .relaxed).newValue)"

@@ -7,7 +7,7 @@ import ServiceRuntime
 enum DemoCommand {
   static let command = Command(
     name: "demo",
-    synopsis: "[--keep]",
+    synopsis: "[--keep] [--running]",
     summary: "Plays a story of purchases through the whole stack, then stops everything",
     about: """
       Starts a development broker, the App Store simulator and the three services on free ports of
@@ -18,14 +18,34 @@ enum DemoCommand {
       Each step expects something; what does not come in time ends the demo with the reason and exit
       code 1. If KAFKA_BOOTSTRAP_SERVERS is set, that broker is used, with topics of a prefix of
       their own, which are deleted at the end.
+
+      With --running it starts nothing: it plays on a stack that is there, such as containers, with
+      a customer of its own. The services must follow the simulator's clock (PURSER_CLOCK_FILE). The
+      key of scope admin comes from PURSER_ADMIN_KEY or PURSER_ADMIN_KEY_FILE, the broker from
+      KAFKA_BOOTSTRAP_SERVERS, the topics from PURSER_TOPIC_PREFIX.
       """,
     options: [
       .init(
-        name: "--keep", help: "keep the folder with stores and logs, and the topics, afterwards")
+        name: "--keep", help: "keep the folder with stores and logs, and the topics, afterwards"),
+      .init(name: "--running", help: "play on a stack that runs, and leave it as it is"),
+      .init(
+        name: "--order-url", value: "URL",
+        help: "order-service, with --running (default: http://127.0.0.1:8081)"),
+      .init(
+        name: "--entitlement-url", value: "URL",
+        help: "entitlement-service, with --running (default: http://127.0.0.1:8083)"),
+      .init(
+        name: "--simulator-url", value: "URL",
+        help: "the simulator, with --running (default: http://127.0.0.1:8090)"),
     ],
-    examples: ["purser demo", "KAFKA_BOOTSTRAP_SERVERS=localhost:9092 purser demo"]
+    examples: [
+      "purser demo", "KAFKA_BOOTSTRAP_SERVERS=localhost:9092 purser demo",
+      "PURSER_ADMIN_KEY_FILE=api-key KAFKA_BOOTSTRAP_SERVERS=localhost:9092 purser demo --running",
+    ]
   ) { arguments, settings in
-    try run(keeps: arguments.has("--keep"), settings)
+    arguments.has("--running")
+      ? try DemoOnRunning.run(arguments, settings)
+      : try run(keeps: arguments.has("--keep"), settings)
   }
 
   private static func run(keeps: Bool, _ settings: Settings) throws -> Int32 {
@@ -81,17 +101,29 @@ enum DemoCommand {
     _ stack: Stack, _ http: HTTPClient, _ terminal: Terminal,
     _ isInterrupted: @escaping @Sendable () -> Bool
   ) throws -> String {
+    try withTeller(
+      on: stack.plan.stage, http, terminal, isInterrupted, broken: { stack.broken }
+    ) { try Story($0).play() }
+  }
+
+  /// Tells a story of which each event is a line, and sums it up.
+  static func withTeller(
+    on stage: Stage, _ http: HTTPClient, _ terminal: Terminal,
+    _ isInterrupted: @escaping @Sendable () -> Bool,
+    broken: @escaping () -> StackError? = { nil }, _ story: (Storyteller) throws -> Void
+  ) throws -> String {
     let topics: [Topic] = [
       .customers, .orders, .proofs, .appstore, .transactions, .entitlements,
     ]
-    let events = try EventReader(topics, of: stack.plan) { event in
+    let events = try EventReader(topics, on: stage) { event in
       let line = RecordLine.line(event.record, topic: event.topic, terminal)
       terminal.line("  \(terminal.styled("event", .cyan))  \(line)")
     }
     defer { events.close() }
     let teller = Storyteller(
-      stack: stack, http: http, events: events, terminal: terminal, isInterrupted: isInterrupted)
-    try Story(teller).play()
+      stage: stage, http: http, events: events, terminal: terminal, isInterrupted: isInterrupted,
+      broken: broken)
+    try story(teller)
     return "\(teller.exchanges) HTTP exchanges, \(events.count) events read from Kafka, "
       + "every one as expected."
   }

@@ -4,9 +4,13 @@ import ServiceRuntime
 /// The story of the demo: what happens, and what must come of it.
 struct Story {
   let teller: Storyteller
-  let customer = "alice"
+  /// Alice's id; on a stack that has seen a story before, another each time.
+  let customer: String
 
-  init(_ teller: Storyteller) { self.teller = teller }
+  init(_ teller: Storyteller, customer: String = "alice") {
+    self.teller = teller
+    self.customer = customer
+  }
 
   func play() throws {
     try readCatalog()
@@ -38,9 +42,7 @@ struct Story {
       "A subscription",
       "Before alice pays, the app opens an order. Its id goes to StoreKit as appAccountToken.")
     let bought = try buy("pro.monthly")
-    let right = try teller.expect("alice may use pro", EntitlementChanged.self) { change in
-      change.entitlement.name == "pro" && change.entitlement.isActive
-    }
+    let right = try rightChanged("pro", "alice may use pro") { $0.entitlement.isActive }
     try teller.require(
       right.entitlement.expiresAt == bought.expiresDate,
       "pro ends at \(right.entitlement.expiresAt ?? 0), not with its period")
@@ -55,12 +57,12 @@ struct Story {
     teller.chapter(
       "A renewal", "Time passes beyond the end of the period, and Apple charges the next one.")
     try advance(to: end + 3_600_000)
-    let renewed = try teller.expect("pro was prolonged", EntitlementChanged.self) { change in
-      change.entitlement.name == "pro" && change.entitlement.isActive
-        && change.entitlement.expiresAt ?? 0 > end
+    let renewed = try rightChanged("pro", "pro was prolonged") { change in
+      change.entitlement.isActive && change.entitlement.expiresAt ?? 0 > end
     }
     let gaps = teller.past(EntitlementChanged.self) { change in
-      change.entitlement.name == "pro" && !change.entitlement.isActive
+      change.customer == customer && change.entitlement.name == "pro"
+        && !change.entitlement.isActive
     }
     try teller.require(gaps.isEmpty, "pro was taken away although it was renewed")
     teller.conclude("pro goes on until \(moment(renewed.entitlement.expiresAt)), without a gap")
@@ -74,9 +76,8 @@ struct Story {
       .simulator, "POST", "/control/subscriptions/\(bought.originalTransactionId)/cancel",
       Questions.Nothing(), as: Answers.Change.self
     ) { _ in "automatic renewal is off" }
-    _ = try teller.expect("pro will not renew", EntitlementChanged.self) { change in
-      change.entitlement.name == "pro" && change.entitlement.isActive
-        && change.entitlement.willRenew == false
+    _ = try rightChanged("pro", "pro will not renew") { change in
+      change.entitlement.isActive && change.entitlement.willRenew == false
     }
     let owned = try entitlements()
     try teller.require(owned.active("pro")?.willRenew == false, "pro is gone, or would renew")
@@ -86,9 +87,7 @@ struct Story {
   private func expire(_ right: Entitlement) throws {
     teller.chapter("The end", "The paid period runs out, and nobody renews it.")
     try advance(to: (right.expiresAt ?? 0) + 60_000)
-    _ = try teller.expect("pro went", EntitlementChanged.self) { change in
-      change.entitlement.name == "pro" && !change.entitlement.isActive
-    }
+    _ = try rightChanged("pro", "pro went") { !$0.entitlement.isActive }
     let owned = try entitlements()
     try teller.require(owned.active("pro") == nil, "pro is still active")
     teller.conclude("alice may not use pro any more")
@@ -97,8 +96,8 @@ struct Story {
   private func buyCoins() throws {
     teller.chapter("Coins", "A consumable, three at once: each is good for 100 coins.")
     _ = try buy("coins.100", quantity: 3)
-    let change = try teller.expect("coins were credited", BalanceChanged.self) { change in
-      change.balance.unit == "coins"
+    let change = try teller.expect("coins were credited", BalanceChanged.self) { [customer] in
+      $0.customer == customer && $0.balance.unit == "coins"
     }
     try teller.require(
       change.delta == 300, "\(change.delta) coins were credited, 3 × 100 were bought")
@@ -119,9 +118,7 @@ struct Story {
   private func buyThemes() throws -> Answers.Purchase {
     teller.chapter("Themes", "A non-consumable: bought once, owned for good.")
     let bought = try buy("themes.all")
-    _ = try teller.expect("alice owns themes", EntitlementChanged.self) { change in
-      change.entitlement.name == "themes" && change.entitlement.isActive
-    }
+    _ = try rightChanged("themes", "alice owns themes") { $0.entitlement.isActive }
     let owned = try entitlements()
     try teller.require(
       owned.active("themes").map { $0.expiresAt == nil } ?? false, "themes are not owned for good")
@@ -135,9 +132,8 @@ struct Story {
       .simulator, "POST", "/control/transactions/\(bought.transactionId)/refund",
       Questions.Nothing(), as: Answers.Change.self
     ) { _ in "refunded" }
-    _ = try teller.expect("themes went", EntitlementChanged.self) { change in
-      change.entitlement.name == "themes" && !change.entitlement.isActive
-        && change.cause.kind == "refund"
+    _ = try rightChanged("themes", "themes went") { change in
+      !change.entitlement.isActive && change.cause.kind == "refund"
     }
     let owned = try entitlements()
     try teller.require(owned.active("themes") == nil, "themes are still active")

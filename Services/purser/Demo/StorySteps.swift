@@ -39,6 +39,15 @@ extension Story {
     return bought
   }
 
+  /// Waits for the event that says of a right of alice what the step expects.
+  func rightChanged(
+    _ name: String, _ what: String, where test: @escaping @Sendable (EntitlementChanged) -> Bool
+  ) throws -> EntitlementChanged {
+    try teller.expect(what, EntitlementChanged.self) { [customer] change in
+      change.customer == customer && change.entitlement.name == name && test(change)
+    }
+  }
+
   func entitlements() throws -> Answers.Entitlements {
     try teller.ask(
       .entitlements, "GET", "/v1/customers/\(customer)/entitlements",

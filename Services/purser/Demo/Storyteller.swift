@@ -18,23 +18,26 @@ final class Storyteller {
   /// How long a step may take.
   static let patience = Duration.seconds(20)
 
-  private let stack: Stack
+  private let stage: Stage
   private let http: HTTPClient
   private let events: EventReader
   private let terminal: Terminal
   private let isInterrupted: @Sendable () -> Bool
+  /// A process that has ended, where the stack is ours.
+  private let broken: () -> StackError?
   private var chapters = 0
   private(set) var exchanges = 0
 
   init(
-    stack: Stack, http: HTTPClient, events: EventReader, terminal: Terminal,
-    isInterrupted: @escaping @Sendable () -> Bool
+    stage: Stage, http: HTTPClient, events: EventReader, terminal: Terminal,
+    isInterrupted: @escaping @Sendable () -> Bool, broken: @escaping () -> StackError? = { nil }
   ) {
-    self.stack = stack
+    self.stage = stage
     self.http = http
     self.events = events
     self.terminal = terminal
     self.isInterrupted = isInterrupted
+    self.broken = broken
   }
 
   /// Begins a chapter.
@@ -95,16 +98,16 @@ final class Storyteller {
 
   private func url(of party: Party) -> String {
     switch party {
-    case .orders: stack.plan.orderURL
-    case .entitlements: stack.plan.entitlementURL
-    case .simulator: stack.plan.simulatorURL
+    case .orders: stage.orderURL
+    case .entitlements: stage.entitlementURL
+    case .simulator: stage.simulatorURL
     }
   }
 
   private func access(to party: Party) -> [(String, String)] {
     let type = [("Content-Type", "application/json")]
     guard party != .simulator else { return type }
-    return type + [("Authorization", "Bearer \(stack.plan.apiKey)")]
+    return type + [("Authorization", "Bearer \(stage.apiKey)")]
   }
 
   /// Waits for an event that was read from Kafka.
@@ -117,7 +120,7 @@ final class Storyteller {
       event.payload(Value.self).map(test) ?? false
     }
     if let value = event?.payload(type) { return value }
-    if let broken = stack.broken { throw broken }
+    if let broken = broken() { throw broken }
     let fault = events.fault.map { "; reading failed: \($0)" } ?? ""
     throw StoryFailure("no event within \(Self.patience) said that \(what)\(fault)")
   }

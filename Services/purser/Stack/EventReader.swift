@@ -38,12 +38,12 @@ final class EventReader: Sendable {
   ///
   /// - Parameter each: Called for each event on the reader's thread.
   init(
-    _ topics: [Topic], of plan: StackPlan, each: @escaping @Sendable (ReadEvent) -> Void
+    _ topics: [Topic], on stage: Stage, each: @escaping @Sendable (ReadEvent) -> Void
   ) throws {
     state = Mutex(State())
     isStopping = Atomic(false)
     thread = Mutex(nil)
-    let configuration = try ClientConfiguration(fromEnvironment: plan.kafkaVariables)
+    let configuration = try ClientConfiguration(fromEnvironment: stage.kafka)
     let admin = try Admin(
       configuration, name: "purser-events", log: .silent, metrics: Metrics())
     let found: [String: TopicDescription]
@@ -56,14 +56,14 @@ final class EventReader: Sendable {
       metrics: Metrics())
     var ends: [TopicPartition: Int64] = [:]
     for topic in topics {
-      let name = plan.topics.name(of: topic)
+      let name = stage.topics.name(of: topic)
       for number in 0..<Int32(found[name]?.partitions ?? 0) {
         let partition = TopicPartition(name, number)
         ends[partition] = try consumer.watermarks(partition, timeout: Self.patience).high
       }
     }
     try consumer.assign(ends)
-    let names = plan.topics
+    let names = stage.topics
     let reader = DedicatedThread(name: "events") { [self] in
       while !isStopping.load(ordering: .acquiring) { read(names, each) }
     }

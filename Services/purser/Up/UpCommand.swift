@@ -69,7 +69,7 @@ enum UpCommand {
     do {
       try stack.start()
       let topics: [Topic] = [.orders, .transactions, .entitlements]
-      let events = try EventReader(topics, of: plan) { event in
+      let events = try EventReader(topics, on: plan.stage) { event in
         terminal.line(RecordLine.line(event.record, topic: event.topic, terminal))
       }
       defer { events.close() }

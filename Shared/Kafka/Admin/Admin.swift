@@ -81,6 +81,8 @@ public final class Admin: Sendable {
   /// All topics of the cluster, by name.
   ///
   /// Blocks.
+  ///
+  /// - Throws: What kept us from the brokers: for `.tls` and `.authentication` with the settings to look at.
   public func topics(timeout: Duration) throws(KafkaError) -> [String: TopicDescription] {
     try metadata(all: true, timeout: timeout)
   }
@@ -92,7 +94,14 @@ public final class Admin: Sendable {
       var found: UnsafePointer<rd_kafka_metadata>?
       let code = unsafe rd_kafka_metadata(
         handle, all ? 1 : 0, nil, &found, Int32(clamping: timeout.wholeMilliseconds))
-      try check(code, "asking the brokers for topics")
+      do throws(KafkaError) {
+        try check(code, "asking the brokers for topics")
+      } catch {
+        // What kept us from the brokers may lie in the queue still.
+        client.serve(milliseconds: 0)
+        throw client.context.fault ?? error
+      }
+      client.context.answered()
       guard let found = unsafe found else { return [:] }
       defer { unsafe rd_kafka_metadata_destroy(found) }
       return unsafe Self.read(found.pointee)

@@ -10,6 +10,7 @@ final class ClientContext: Sendable {
   let commits: CommitBook
   private let errors: Counter
   private let fatalError = Mutex<KafkaError?>(nil)
+  private let lastFault = Mutex<KafkaError?>(nil)
 
   init(name: String, log: Log, metrics: Metrics) {
     self.name = name
@@ -23,6 +24,14 @@ final class ClientContext: Sendable {
 
   /// The fault that made the client useless, once there is one.
   var fatal: KafkaError? { fatalError.withLock { $0 } }
+
+  /// What came between the client and a broker last; nil once one has answered.
+  ///
+  /// librdkafka tries again for ever, and tells whoever asks it only that there was no answer.
+  var fault: KafkaError? { lastFault.withLock { $0 } }
+
+  /// A broker has answered.
+  func answered() { lastFault.withLock { $0 = nil } }
 
   /// Installs the callbacks, all of which run inside a poll of ours.
   ///
@@ -67,11 +76,19 @@ final class ClientContext: Sendable {
     errors.add()
     if code == RD_KAFKA_RESP_ERR__FATAL {
       unsafe noteFatal(handle)
-    } else {
-      log.warning(
-        "the kafka client lost a broker or met a fault",
-        ["client": .string(name), "detail": .string(unsafe text(reason) ?? "")])
+      return
     }
+    var fields: [String: LogValue] = ["client": .string(name)]
+    let detail = unsafe text(reason) ?? ""
+    fields["detail"] = .string(detail)
+    let code = KafkaErrorCode(rawValue: code.rawValue)
+    if let advice = code.advice { fields["advice"] = .string(advice) }
+    // That all brokers are away only follows from what was said of each.
+    if code != .allBrokersDown {
+      let reason = code.advice.map { "\(detail): \($0)" } ?? detail
+      lastFault.withLock { $0 = KafkaError(code: code, reason: reason) }
+    }
+    log.warning("the kafka client lost a broker or met a fault", fields)
   }
 
   /// Asks librdkafka for its fatal error and keeps the first.
