@@ -86,6 +86,9 @@ let package = Package(
     shared("HTTPServer", ["CMicrohttpd", "ServiceRuntime", "Cryptography", "JSON"]),
     shared("HTTPClient", ["CCurl", "ServiceRuntime"]),
 
+    // Sends spans to a collector.
+    shared("Tracing", ["HTTPClient", "JSON", "ServiceRuntime"]),
+
     // Processes that a program of ours starts: the tool and the benchmarks, never a service.
     shared("Processes", ["ServiceRuntime"]),
 
@@ -107,19 +110,19 @@ let package = Package(
       "order-service",
       [
         "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
-        "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+        "Kafka", "Pipeline", "SQLite", "ServiceRuntime", "Tracing",
       ]),
     service(
       "verify-service",
       [
         "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
-        "JSON", "Kafka", "Pipeline", "SQLite", "ServiceRuntime",
+        "JSON", "Kafka", "Pipeline", "SQLite", "ServiceRuntime", "Tracing",
       ]),
     service(
       "entitlement-service",
       [
         "Access", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON", "Kafka",
-        "Pipeline", "SQLite", "ServiceRuntime",
+        "Pipeline", "SQLite", "ServiceRuntime", "Tracing",
       ]),
     service(
       "app-store-simulator",
@@ -135,7 +138,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "AppStore", "Cryptography", "HTTPClient", "Kafka", "Processes", "SQLite", "ServiceRuntime",
+        "AppStore", "Cryptography", "HTTPClient", "HTTPServer", "Kafka", "Processes", "SQLite",
+        "ServiceRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: settings),
     .target(name: "FaultInjection", path: "Tests/FaultInjection"),
@@ -144,6 +148,7 @@ let package = Package(
     tests("CatalogTests", ["Catalog"]),
     tests("PurserClientTests", ["PurserClient"]),
     tests("ServiceRuntimeTests", ["ServiceRuntime"]),
+    tests("TracingTests", ["Tracing", "HTTPServer", "ServiceRuntime"]),
     tests("CryptographyTests", ["Cryptography"]),
     tests("KafkaTests", ["Kafka", "Processes", "ServiceRuntime"]),
     tests("SQLiteTests", ["SQLite", "ServiceRuntime"]),

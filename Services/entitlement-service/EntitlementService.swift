@@ -4,16 +4,19 @@ import HTTPServer
 import Pipeline
 import SQLite
 import ServiceRuntime
+import Tracing
 
 /// Puts the service together; the only place that does.
 enum EntitlementService {
   static func services(_ settings: Settings, _ log: Log, _ metrics: Metrics) throws
     -> [any Service]
   {
+    let (tracer, tracing) = settings.traces.tracing(
+      program: "entitlement-service", log: log, metrics: metrics)
     let store = try Store(
       path: settings.pipeline.storePath, migrations: EntitlementStore.migrations,
       source: "/purser/entitlement-service", topics: settings.pipeline.topics,
-      clock: settings.pipeline.clock, log: log, metrics: metrics)
+      clock: settings.pipeline.clock, tracer: tracer, log: log, metrics: metrics)
     // Half of the requests that the server takes at once: those who wait never keep out the others.
     let limit = ServerLimits().requestsInFlight / 2
     let waiters = Waiters<String>(limit: limit, limitPerKey: 8, limitPerGroup: limit / 2)
@@ -62,14 +65,14 @@ enum EntitlementService {
       waiters.count
     }
     let server = try Server(
-      host: settings.http.host, port: settings.http.port, router: router, log: log,
+      host: settings.http.host, port: settings.http.port, router: router, tracer: tracer, log: log,
       metrics: metrics)
     let sender = WebhookSender(
       store: store, queue: hooks, allowsPrivate: settings.allowsPrivateWebhooks, log: log,
       metrics: metrics)
     let watch = FileWatch(
       Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
-    return parts.services + access.services + [
+    return tracing + parts.services + access.services + [
       sender, watch, server, WaitersService(stopAll: waiters.stopAll),
     ]
   }

@@ -3,12 +3,14 @@ import Catalog
 import FoundationEssentials
 import Pipeline
 import ServiceRuntime
+import Tracing
 
 /// Everything that entitlement-service is told from outside.
 struct Settings: Sendable {
   static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
   let http: HTTPSettings
+  let traces: TraceSettings
   let pipeline: PipelineSettings
   let apps: Apps
   /// By bundle id; read again when their files change.
@@ -25,6 +27,7 @@ struct Settings: Sendable {
     let path = reader.text(
       "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
     http = HTTPSettings(&reader, prefix: "ENTITLEMENT", port: 8083)
+    traces = TraceSettings(&reader)
     pipeline = PipelineSettings(&reader, prefix: "ENTITLEMENT", store: "entitlement.sqlite")
     var apps = Apps(all: [], roots: [])
     do {

@@ -4,16 +4,19 @@ import Events
 import HTTPServer
 import Pipeline
 import ServiceRuntime
+import Tracing
 
 /// Puts the service together; the only place that does.
 enum OrderService {
   static func services(_ settings: Settings, _ log: Log, _ metrics: Metrics) throws
     -> [any Service]
   {
+    let (tracer, tracing) = settings.traces.tracing(
+      program: "order-service", log: log, metrics: metrics)
     let store = try Store(
       path: settings.pipeline.storePath, migrations: OrderTables.migrations,
       source: "/purser/order-service", topics: settings.pipeline.topics,
-      clock: settings.pipeline.clock, log: log, metrics: metrics)
+      clock: settings.pipeline.clock, tracer: tracer, log: log, metrics: metrics)
     // Half of the requests that the server takes at once: those who wait never keep out the others.
     // Streams are bounded by the server, and for a customer and a key each by their route.
     let limits = ServerLimits()
@@ -59,11 +62,11 @@ enum OrderService {
       ])
     metrics.reading("order_waits", "Requests that wait for an outcome.") { notices.requests.count }
     let server = try Server(
-      host: settings.http.host, port: settings.http.port, router: router, log: log,
+      host: settings.http.host, port: settings.http.port, router: router, tracer: tracer, log: log,
       metrics: metrics)
     let watch = FileWatch(
       Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
-    return parts.services + access.services + [
+    return tracing + parts.services + access.services + [
       watch, server, WaitersService(stopAll: notices.stopAll),
     ]
   }

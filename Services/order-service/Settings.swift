@@ -4,12 +4,14 @@ import Catalog
 import FoundationEssentials
 import Pipeline
 import ServiceRuntime
+import Tracing
 
 /// Everything that order-service is told from outside.
 struct Settings: Sendable {
   static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
   let http: HTTPSettings
+  let traces: TraceSettings
   let pipeline: PipelineSettings
   let apps: Apps
   /// The catalog of each app, by bundle id.
@@ -25,6 +27,7 @@ struct Settings: Sendable {
     let path = reader.text(
       "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
     http = HTTPSettings(&reader, prefix: "ORDER", port: 8081)
+    traces = TraceSettings(&reader)
     var pipeline = PipelineSettings(&reader, prefix: "ORDER", store: "orders.sqlite")
     longestWait = reader.seconds(
       "ORDER_LONGEST_WAIT", default: 30, in: 0...30, "the longest Prefer: wait that is kept")

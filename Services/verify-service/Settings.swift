@@ -6,6 +6,7 @@ import FoundationEssentials
 import Kafka
 import Pipeline
 import ServiceRuntime
+import Tracing
 
 /// Which part of the service a process is.
 enum Role: String, CaseIterable, Sendable {
@@ -26,6 +27,7 @@ struct Settings: Sendable {
 
   let role: Role
   let http: HTTPSettings
+  let traces: TraceSettings
   let pipeline: PipelineSettings
   let apps: Apps
   let roots: [Certificate]
@@ -47,6 +49,7 @@ struct Settings: Sendable {
     let path = reader.text(
       "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
     http = HTTPSettings(&reader, prefix: "VERIFY", port: 8082)
+    traces = TraceSettings(&reader)
     pipeline = PipelineSettings(&reader, prefix: "VERIFY", store: "verify.sqlite")
     linkWait = .milliseconds(
       reader.integer(

@@ -6,12 +6,15 @@ import HTTPServer
 import Kafka
 import Pipeline
 import ServiceRuntime
+import Tracing
 
 /// Puts the service together; the only place that does.
 enum VerifyService {
   static func services(_ settings: Settings, _ log: Log, _ metrics: Metrics) throws
     -> [any Service]
   {
+    let (tracer, tracing) = settings.traces.tracing(
+      program: "verify-service", log: log, metrics: metrics)
     let verifiers = try Verifiers(settings, metrics: metrics)
     let clock = settings.pipeline.clock
     let timing = APITiming { clock.now() }
@@ -19,7 +22,7 @@ enum VerifyService {
     let revocation = RevocationCheck(
       RevocationChecker(timing: timing, transport: apple.transport), metrics: metrics
     ) { clock.now() }
-    var services: [any Service] = [apple]
+    var services: [any Service] = tracing + [apple]
     var checks: [ReadinessCheck] = []
     let access = try settings.http.access(log: log, metrics: metrics)
     var router = Router(access: access.policy)
@@ -28,7 +31,7 @@ enum VerifyService {
       let store = try Store(
         path: settings.pipeline.storePath, migrations: LineageStore.migrations,
         source: "/purser/verify-service", topics: settings.pipeline.topics,
-        clock: settings.pipeline.clock, log: log, metrics: metrics)
+        clock: settings.pipeline.clock, tracer: tracer, log: log, metrics: metrics)
       let askers = try AppleParts(
         settings, clients: apple, verifier: verifiers.intake, metrics: metrics)
       let ledger = Ledger(
@@ -91,7 +94,8 @@ enum VerifyService {
     services.append(FileWatch(access.watched, log: log, metrics: metrics))
     services.append(
       try Server(
-        host: settings.http.host, port: settings.http.port, router: router, log: log,
+        host: settings.http.host, port: settings.http.port, router: router, tracer: tracer,
+        log: log,
         metrics: metrics))
     return services
   }

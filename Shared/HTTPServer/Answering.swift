@@ -22,10 +22,15 @@ extension ServerCore {
     let stream = exchange.state.withLock { $0.method } == .head ? nil : response.stream
     let outgoing = stream.map { OutgoingStream(self, exchange.peer, connection, $0) }
     var response = outgoing.flatMap { refusal(of: $0, exchange)?.response } ?? response
-    let (id, method, pattern, fields) = exchange.state.withLock { state in
+    let (id, method, pattern, fields, span) = exchange.state.withLock { state in
       state.stage = .answered
       state.task = nil
-      return (state.id, state.method, state.pattern, state.fields)
+      return (state.id, state.method, state.pattern, state.fields, state.span.take())
+    }
+    if var span {
+      span.attributes.append(("http.response.status_code", LogValue(response.status)))
+      span.hasFailed = response.status >= 500
+      tracer.end(span)
     }
     if let fields {
       response.headers += fields.crossOrigin

@@ -1,3 +1,4 @@
+import ServiceRuntime
 import Synchronization
 
 /// One request and its answer, from the request line to the last byte sent.
@@ -33,6 +34,8 @@ final class Exchange: Sendable {
     var task: Task<Void, Never>?
     /// Whether the desk has a stream of it.
     var isStream = false
+    /// What is told of it to a collector of traces.
+    var span: Span?
     /// What the answer's fields for browsers and limits are made of.
     var fields: Fields?
   }

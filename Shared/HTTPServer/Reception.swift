@@ -64,6 +64,8 @@ extension ServerCore {
     }
     let resolution = router.resolve(&request)
     let crossOrigin = router.access.crossOrigin?.fields(headers) ?? []
+    let span = span(of: request, resolution)
+    if let span { request.trace = span.context }
     exchange.state.withLock { state in
       switch resolution {
       case .refused(_, let pattern), .answered(_, let pattern): state.pattern = pattern
@@ -72,6 +74,7 @@ extension ServerCore {
       if request.meter != nil || !crossOrigin.isEmpty {
         state.fields = Exchange.Fields(crossOrigin: crossOrigin, meter: request.meter)
       }
+      state.span = span
     }
     switch resolution {
     case .refused(let problem, _):
@@ -90,6 +93,20 @@ extension ServerCore {
       }
       return true
     }
+  }
+
+  /// The span of a request that does work: probes and metrics would only fill the collector.
+  private func span(of request: Request, _ resolution: Router.Resolution) -> Span? {
+    guard tracer.isOn, case .found(let route) = resolution else { return nil }
+    if case .direct = route.action { return nil }
+    let (method, pattern) = (request.method.rawValue, route.pattern.text)
+    // Names by OpenTelemetry's semantic conventions for HTTP.
+    return tracer.begin(
+      "\(method) \(pattern)", .server, parent: request.trace,
+      attributes: [
+        ("http.request.method", .string(method)), ("http.route", .string(pattern)),
+        ("purser.request", .string(request.id)),
+      ])
   }
 
   /// Keeps a piece of the body, or goes over to reading without keeping.
@@ -157,8 +174,11 @@ extension ServerCore {
         return answer(exchange, connection, problem.response)
       }
       let task = Task { [request] in
-        let outcome = await Outcome.of(request, handler)
-        self.tell(outcome, request.id)
+        let outcome = await TraceContext.$current.withValue(request.trace) {
+          let outcome = await Outcome.of(request, handler)
+          self.tell(outcome, request.id)
+          return outcome
+        }
         self.finish(exchange, outcome.response)
       }
       exchange.attach(task)

@@ -1,3 +1,5 @@
+public import ServiceRuntime
+
 /// A request, read in full and split into its parts.
 public struct Request: Sendable {
   /// The method as sent; a HEAD request reaches the handler of GET.
@@ -18,6 +20,8 @@ public struct Request: Sendable {
   public internal(set) var principal: Principal?
   /// Whether the caller would be let in now as well, for answers that last; true where nobody is asked.
   public var isStillAdmitted: Bool { recheck?() ?? true }
+  /// The span of this request, or the caller's where none are made; nil outside of any trace.
+  public internal(set) var trace: TraceContext?
   let segments: [String]
   /// Looks at the key or token again.
   var recheck: (@Sendable () -> Bool)?
@@ -48,6 +52,7 @@ public struct Request: Sendable {
     self.body = body
     self.principal = principal
     self.id = id ?? RequestId.taken(from: headers)
+    trace = headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
   }
 
   /// The first value of a query parameter.

@@ -1,3 +1,5 @@
+import ServiceRuntime
+
 // Header fields that Purser's routes share.
 
 extension Request {
@@ -56,18 +58,8 @@ extension Request {
     }
   }
 
-  /// `traceparent` (W3C Trace Context, version 00), when it is well formed, to be passed on.
-  public var traceparent: String? {
-    guard let value = headers["traceparent"], value.utf8.count == 55 else { return nil }
-    let parts = value.split(separator: "-", omittingEmptySubsequences: false)
-    let isHex = { (text: Substring) in
-      text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-    }
-    guard parts.map(\.utf8.count) == [2, 32, 16, 2], parts.allSatisfy(isHex), parts[0] == "00",
-      parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
-    else { return nil }
-    return value
-  }
+  /// `traceparent` (W3C Trace Context) for what this request causes; nil outside of any trace.
+  public var traceparent: String? { trace?.traceparent }
 }
 
 extension Response {

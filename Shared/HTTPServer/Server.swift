@@ -34,16 +34,18 @@ public final class Server: Service {
   ///   - host: A name or address; empty for all addresses.
   ///   - port: 0 takes any that is free.
   ///   - threads: Of libmicrohttpd, `http-0` and so on; connections are spread over them.
+  ///   - tracer: Makes a span of each request to a route that does work.
   ///   - log: Faults of handlers; each request at level debug.
   /// - Throws: `ServerError.cannotListen`.
   public init(
     host: String = "127.0.0.1", port: Int, threads: Int = 1, router: Router,
-    limits: ServerLimits = ServerLimits(), log: Log, metrics: Metrics
+    limits: ServerLimits = ServerLimits(), tracer: Tracer = .off, log: Log, metrics: Metrics
   ) throws(ServerError) {
     listening = try ListeningSocket(host: host, port: port)
     self.threads = threads
     self.log = log
-    core = ServerCore(router: router, limits: limits, log: log, metrics: metrics)
+    core = ServerCore(
+      router: router, limits: limits, tracer: tracer, log: log, metrics: metrics)
   }
 
   /// Serves until stopped.

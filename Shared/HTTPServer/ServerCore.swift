@@ -26,6 +26,7 @@ final class ServerCore: Sendable {
 
   let router: Router
   let limits: ServerLimits
+  let tracer: Tracer
   let log: Log
   let metrics: ServerMetrics
   let desk = Mutex(Desk())
@@ -41,9 +42,12 @@ final class ServerCore: Sendable {
   /// Completes when the server is stopping and no exchange is open.
   let drained = Completion<Void>()
 
-  init(router: Router, limits: ServerLimits, log: Log, metrics: Metrics) {
+  init(
+    router: Router, limits: ServerLimits, tracer: Tracer = .off, log: Log, metrics: Metrics
+  ) {
     self.router = router
     self.limits = limits
+    self.tracer = tracer
     self.log = log
     self.metrics = ServerMetrics(metrics)
   }

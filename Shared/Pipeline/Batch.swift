@@ -16,6 +16,10 @@ struct Batch: Sendable {
     let content: Content
     /// Set for a record that waited: its row goes when the record has been handled.
     var waitingID: Int64?
+    /// The step that handling it is in its trace; nil without a trace or a tracer.
+    var span: Span?
+    /// The trace that it belongs to.
+    var trace: TraceContext?
   }
 
   /// How often a record is tried alone, after it failed with its batch; then it is a dead letter.
@@ -110,7 +114,8 @@ struct Batch: Sendable {
       result.undecodable += 1
     case .work(let work) where !undoesEach:
       do {
-        try work(own(change, entry))
+        let own = own(change, entry)
+        try TraceContext.$current.withValue(own.trace) { try work(own) }
       } catch let error as SQLiteError where error.isStorageFailure {
         throw error
       } catch {
@@ -133,6 +138,7 @@ struct Batch: Sendable {
   private func own(_ change: Change, _ entry: Entry) -> Change {
     var own = change
     own.input = InputPlace(entry.record)
+    own.trace = entry.trace
     return own
   }
 
@@ -141,7 +147,9 @@ struct Batch: Sendable {
     var fault: (any Error)?
     for _ in 0..<Self.tries {
       do {
-        try change.transaction.savepoint { try work(change) }
+        try change.transaction.savepoint {
+          try TraceContext.$current.withValue(change.trace) { try work(change) }
+        }
         return nil
       } catch let error as SQLiteError where error.isStorageFailure {
         throw error

@@ -18,6 +18,8 @@ public struct Change {
   var audit: AuditNote?
   /// The record that is handled; nil when none stands behind the change.
   var input: InputPlace?
+  /// The trace that this change belongs to; what it publishes goes on with it.
+  public internal(set) var trace: TraceContext?
 
   /// Puts a record into the outbox; the relay publishes it after COMMIT.
   ///
@@ -29,7 +31,7 @@ public struct Change {
   ///   - revision: The entity's own counter or id; with type and subject it makes the event's id, so
   ///     that a repeated event is the same event.
   ///   - payload: The event; nil makes a tombstone.
-  ///   - traceparent: W3C trace context of the request behind it.
+  ///   - traceparent: W3C trace context of what is behind it; nil for the change's own.
   ///   - evaluatedAt: For which time it was decided, UTC milliseconds, where a rebuild must know.
   /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
   public func publish(
@@ -39,11 +41,13 @@ public struct Change {
   ) throws {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
-      source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
+      source: context.source, time: rfc3339(now), subject: subject,
+      traceparent: traceparent ?? trace?.traceparent)
     audit?.published(type.rawValue, subject: subject, key: key)
     try publish(
       topic, key: key, headers, encoded: try payload.map { try EventJSON.encode($0) },
       evaluatedAt: evaluatedAt)
+    tell(topic, type, key: key, subject: subject, revision)
   }
 
   /// Does the same with a payload that was encoded before, as where it is stored too.
@@ -56,9 +60,29 @@ public struct Change {
   ) throws {
     let headers = EventHeaders(
       id: EventID.make(type, subject: subject, revision: revision), type: type,
-      source: context.source, time: rfc3339(now), subject: subject, traceparent: traceparent)
+      source: context.source, time: rfc3339(now), subject: subject,
+      traceparent: traceparent ?? trace?.traceparent)
     audit?.published(type.rawValue, subject: subject, key: key)
     try publish(topic, key: key, headers, encoded: encoded, evaluatedAt: evaluatedAt)
+    tell(topic, type, key: key, subject: subject, revision)
+  }
+
+  /// One line of the log for each event, once it is true; what it holds stays in the topic.
+  private func tell(
+    _ topic: Topic, _ type: EventType, key: String, subject: String,
+    _ revision: some CustomStringConvertible
+  ) {
+    // The state topic repeats what the events said.
+    guard context.log.minimumLevel <= .info, topic != .entitlementState else { return }
+    let names = topic.logNames(of: type)
+    var fields: [String: LogValue] = [names.subject: .string(subject)]
+    fields[names.key] = .string(key)
+    fields["type"] = .string(type.rawValue)
+    fields["revision"] = .string(revision.description)
+    let (log, trace, line) = (context.log, trace, fields)
+    transaction.afterCommit {
+      TraceContext.$current.withValue(trace) { log.info("event", line) }
+    }
   }
 
   private func publish(
@@ -94,7 +118,9 @@ public struct Change {
 
   /// The same change as if it had been made at another time, for what a rebuild makes anew.
   public func at(_ time: Int64) -> Change {
-    Change(transaction: transaction, now: time, context: context, audit: audit, input: input)
+    Change(
+      transaction: transaction, now: time, context: context, audit: audit, input: input,
+      trace: trace)
   }
 
   /// Says that a timer's next due time may have changed.
@@ -119,11 +145,27 @@ public enum EventID {
   }
 }
 
+extension Topic {
+  /// What key and subject of its records are called in the log.
+  fileprivate func logNames(of type: EventType) -> (key: String, subject: String) {
+    switch self {
+    case .orders: ("customer", "order")
+    case .proofs: ("customer", "proof")
+    case .appstore: ("lineage", "fact")
+    case .transactions: ("customer", type == .proofDecided ? "proof" : "lineage")
+    case .customers, .entitlements, .entitlementState: ("customer", "subject")
+    case .deadLetters: ("key", "subject")
+    }
+  }
+}
+
 /// What all changes of one store share.
 struct StoreContext: Sendable {
   let source: String
   let topics: TopicNames
   let metrics: Metrics
+  var log = Log.silent
+  var tracer = Tracer.off
   let outbox = OutboxSignal()
   let timersWake = Wake()
 }

@@ -19,6 +19,7 @@ extension Processor {
         let result = try store.changeAndWait { change in try batch.apply(change, log: log) }
         progress.advance(batch.positions)
         metrics.count(result, took: ContinuousClock.now - began)
+        for case let span? in batch.entries.map(\.span) { store.context.tracer.end(span) }
         if hasFailed { log.info("the store takes batches again") }
         return result.outboxID
       } catch is WriterBusy {
@@ -38,10 +39,14 @@ extension Processor {
 
   /// Decodes a record off the writer; throws only what is a fault of the store.
   private func decode(_ record: ReceivedRecord, _ waitingID: Int64?) throws -> Batch.Entry {
+    let parent = record.header("traceparent").flatMap { TraceContext(traceparent: $0) }
+    let span = parent.flatMap { self.span(of: record, in: $0) }
+    let trace = span?.context ?? parent
     var content = Batch.Content.nothing
     if let topic = store.context.topics.topic(named: record.topic), let handler = inputs[topic] {
       do {
-        if let work = try handler.prepare(record) { content = .work(work) }
+        let work = try TraceContext.$current.withValue(trace) { try handler.prepare(record) }
+        if let work { content = .work(work) }
       } catch let fault as Undecodable {
         content = .undecodable(fault)
       } catch  where Self.mayPass(error) {
@@ -51,7 +56,20 @@ extension Processor {
         content = .work({ _ in throw error })
       }
     }
-    return Batch.Entry(record: record, content: content, waitingID: waitingID)
+    return Batch.Entry(
+      record: record, content: content, waitingID: waitingID, span: span, trace: trace)
+  }
+
+  /// Names by OpenTelemetry's semantic conventions for Kafka.
+  private func span(of record: ReceivedRecord, in parent: TraceContext) -> Span? {
+    store.context.tracer.begin(
+      "process \(record.topic)", .consumer, parent: parent,
+      attributes: [
+        ("messaging.system", "kafka"), ("messaging.operation.type", "process"),
+        ("messaging.destination.name", .string(record.topic)),
+        ("messaging.destination.partition.id", .string("\(record.partition)")),
+        ("messaging.kafka.offset", LogValue(record.offset)),
+      ])
   }
 
   /// Tries the records that wait behind a handler's fault, for instance after a mended build.

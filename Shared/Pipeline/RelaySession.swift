@@ -145,8 +145,13 @@ final class RelaySession {
       wake.signal()
       return true
     }
+    let (span, tracer) = (span(of: record), store.context.tracer)
     do throws(KafkaError) {
       try producer.enqueue(record) { result in
+        if var span {
+          if case .failure = result { span.hasFailed = true }
+          tracer.end(span)
+        }
         switch result {
         case .success:
           metrics.delivered.add()
@@ -171,6 +176,20 @@ final class RelaySession {
       wake.signal()
     }
     return true
+  }
+
+  /// From here to the broker's word, as a step in the trace of what the record tells.
+  private func span(of record: Record) -> Span? {
+    guard store.context.tracer.isOn,
+      let header = record.headers.first(where: { $0.name == "traceparent" }),
+      let parent = TraceContext(traceparent: String(decoding: header.value, as: UTF8.self))
+    else { return nil }
+    return store.context.tracer.begin(
+      "send \(record.topic)", .producer, parent: parent,
+      attributes: [
+        ("messaging.system", "kafka"), ("messaging.operation.type", "send"),
+        ("messaging.destination.name", .string(record.topic)),
+      ])
   }
 
   /// Finds out which rows Kafka really refuses, and makes those dead letters.

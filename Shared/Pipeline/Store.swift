@@ -21,27 +21,29 @@ public final class Store: Sendable {
   ///   - source: `ce_source` of the events that it publishes, such as `/purser/order-service`.
   ///   - topics: The names of the topics.
   ///   - clock: The clock of all changes.
+  ///   - tracer: Makes spans of what is read and published.
   ///   - log: Where it speaks.
   ///   - metrics: Where it counts.
   /// - Throws: `SQLiteError`, for instance when another process holds the lock.
   public convenience init(
     path: String, migrations: [Migration], source: String, topics: TopicNames,
-    clock: any WallClock, log: Log, metrics: Metrics
+    clock: any WallClock, tracer: Tracer = .off, log: Log, metrics: Metrics
   ) throws {
     try self.init(
-      path: path, migrations: migrations, source: source, topics: topics, clock: clock, log: log,
-      metrics: metrics, beforeCommitForTests: nil)
+      path: path, migrations: migrations, source: source, topics: topics, clock: clock,
+      tracer: tracer, log: log, metrics: metrics, beforeCommitForTests: nil)
   }
 
   /// The same, with something that runs before each COMMIT and may make it fail.
   init(
     path: String, migrations: [Migration], source: String, topics: TopicNames,
-    clock: any WallClock, log: Log, metrics: Metrics,
+    clock: any WallClock, tracer: Tracer = .off, log: Log, metrics: Metrics,
     beforeCommitForTests: (@Sendable (borrowing Connection) throws -> Void)?
   ) throws {
     self.clock = clock
     self.path = path
-    context = StoreContext(source: source, topics: topics, metrics: metrics)
+    context = StoreContext(
+      source: source, topics: topics, metrics: metrics, log: log, tracer: tracer)
     writer = try Writer(
       path: path, migrations: migrations, applicationID: StoreIdentity.id(of: source), log: log,
       metrics: metrics, name: "store",
@@ -64,10 +66,11 @@ public final class Store: Sendable {
   public func change<Result: Sendable>(
     _ body: @escaping @Sendable (Change) throws -> Result
   ) async throws -> Result {
-    let (clock, context) = (clock, context)
+    let (clock, context, trace) = (clock, context, TraceContext.current)
     guard let caller = Caller.current else {
       return try await writer.write { transaction in
-        try body(Change(transaction: transaction, now: clock.now(), context: context))
+        try body(
+          Change(transaction: transaction, now: clock.now(), context: context, trace: trace))
       }
     }
     return try await writer.write { transaction in
@@ -75,7 +78,7 @@ public final class Store: Sendable {
       let now = clock.now()
       let before = transaction.changedRows
       let result = try body(
-        Change(transaction: transaction, now: now, context: context, audit: note))
+        Change(transaction: transaction, now: now, context: context, audit: note, trace: trace))
       if transaction.changedRows != before { try AuditLog.insert(transaction, note, at: now) }
       return result
     }

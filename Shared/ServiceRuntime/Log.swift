@@ -66,6 +66,7 @@ public struct Log: Sendable {
     JSONText.append(program, to: &line)
     line += ",\"message\":"
     JSONText.append("\(message)", to: &line)
+    if let trace = TraceContext.current { line += ",\"trace\":\"\(trace.traceIdText)\"" }
     for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
       line += ","
       // A name twice in one object would let a field pass for the line's own.
@@ -77,7 +78,7 @@ public struct Log: Sendable {
     sink(line)
   }
 
-  private static let ownNames: Set<String> = ["time", "level", "program", "message"]
+  private static let ownNames: Set<String> = ["time", "level", "program", "message", "trace"]
 
   private static let outputLock = Mutex(())
 

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Proofs about which Apple is asked") struct AskAppleTests {
   private func row(_ proof: Proof) -> PendingProofs.Row {
-    PendingProofs.Row(proof: proof, since: AppStoreChains.now, tries: 0)
+    PendingProofs.Row(proof: proof, since: AppStoreChains.now, tries: 0, trace: nil)
   }
 
   private func ask(_ samples: IntakeSamples, _ apple: ScriptedApple) throws -> AskApple {

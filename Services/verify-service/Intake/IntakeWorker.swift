@@ -93,7 +93,9 @@ final class IntakeWorker: Service {
     for row in due.filter({ !known.contains($0.proof.id) }).prefix(free) {
       // The task takes itself off the list, and so must not begin before it stands there.
       running.withLock { running in
-        running[row.proof.id] = Task { await self.settle(row) }
+        running[row.proof.id] = Task {
+          await TraceContext.$current.withValue(row.trace) { await self.settle(row) }
+        }
       }
     }
   }

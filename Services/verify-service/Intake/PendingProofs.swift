@@ -1,6 +1,7 @@
 import Events
 import Pipeline
 import SQLite
+import ServiceRuntime
 
 /// Proofs about which Apple must be asked: a row each, with the time of the next try.
 enum PendingProofs {
@@ -11,7 +12,8 @@ enum PendingProofs {
       since INTEGER NOT NULL,
       tries INTEGER NOT NULL,
       next_at INTEGER NOT NULL,
-      fault TEXT
+      fault TEXT,
+      traceparent TEXT
     ) WITHOUT ROWID;
     CREATE INDEX pending_proofs_by_next ON pending_proofs (next_at);
     """
@@ -23,26 +25,32 @@ enum PendingProofs {
     let since: Int64
     /// How often Apple was asked without a result.
     let tries: Int64
+    /// The trace of the request that brought it.
+    let trace: TraceContext?
   }
 
   static func insert(_ change: Change, _ proof: Proof) throws {
     try change.transaction.run(
       """
-      INSERT INTO pending_proofs (proof_id, proof, since, tries, next_at) VALUES (?, ?, ?, 0, ?)
+      INSERT INTO pending_proofs (proof_id, proof, since, tries, next_at, traceparent)
+      VALUES (?, ?, ?, 0, ?, ?)
       ON CONFLICT (proof_id) DO NOTHING
-      """, proof.id, try EventJSON.encode(proof), change.now, change.now)
+      """, proof.id, try EventJSON.encode(proof), change.now, change.now,
+      change.trace?.traceparent)
   }
 
   /// Those whose time has come, the longest due first.
   static func due(_ reader: Reader, by now: Int64, limit: Int) throws -> [Row] {
     try reader.query(
       """
-      SELECT proof, since, tries FROM pending_proofs WHERE next_at <= ? ORDER BY next_at LIMIT ?
+      SELECT proof, since, tries, traceparent FROM pending_proofs WHERE next_at <= ?
+      ORDER BY next_at LIMIT ?
       """, now, Int64(limit)
     ) { row in
       Row(
         proof: try EventJSON.decode(Proof.self, from: row.blob(0)), since: row.int(1),
-        tries: row.int(2))
+        tries: row.int(2),
+        trace: row.optionalText(3).flatMap { TraceContext(traceparent: $0) })
     }
   }
 
