@@ -76,10 +76,16 @@ def load(folder):
             one["spec"]["replicas"] = replicas["count"]
     for image in text.get("images", []):
         for one in objects:
-            for container in one.get("spec", {}).get("template", {}).get("spec", {}).get("containers", []):
+            for container in template(one).get("spec", {}).get("containers", []):
                 if container["image"].split(":")[0] == image["name"]:
                     container["image"] = f"{image.get('newName', image['name'])}:{image['newTag']}"
     return objects, generated
+
+
+def template(one):
+    """The template of an object's pods; empty when it has none."""
+    spec = one.get("spec", {})
+    return spec.get("jobTemplate", {}).get("spec", spec).get("template", {})
 
 
 def generate(folder, entry, generated):
