@@ -98,9 +98,13 @@ let package = Package(
     shared(
       "Access",
       [
-        "HTTPServer", "HTTPClient", "Pipeline", "SQLite", "Events", "Cryptography",
+        "HTTPServer", "HTTPClient", "JSON", "Pipeline", "SQLite", "Events", "Cryptography",
         "ServiceRuntime",
       ]),
+
+    shared(
+      "Shards",
+      ["HTTPServer", "HTTPClient", "JSON", "Pipeline", "SQLite", "ServiceRuntime"]),
 
     // What an app takes in; imports nothing of ours.
     shared("PurserClient"),
@@ -110,19 +114,19 @@ let package = Package(
       "order-service",
       [
         "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
-        "Kafka", "Pipeline", "SQLite", "ServiceRuntime", "Tracing",
+        "JSON", "Kafka", "Pipeline", "SQLite", "ServiceRuntime", "Shards", "Tracing",
       ]),
     service(
       "verify-service",
       [
         "Access", "AppStore", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
-        "JSON", "Kafka", "Pipeline", "SQLite", "ServiceRuntime", "Tracing",
+        "JSON", "Kafka", "Pipeline", "SQLite", "ServiceRuntime", "Shards", "Tracing",
       ]),
     service(
       "entitlement-service",
       [
         "Access", "Events", "Catalog", "Cryptography", "HTTPClient", "HTTPServer", "JSON", "Kafka",
-        "Pipeline", "SQLite", "ServiceRuntime", "Tracing",
+        "Pipeline", "SQLite", "ServiceRuntime", "Shards", "Tracing",
       ]),
     service(
       "app-store-simulator",
@@ -159,6 +163,12 @@ let package = Package(
       "AccessTests",
       [
         "Access", "HTTPServer", "HTTPClient", "Pipeline", "SQLite", "Events", "Cryptography",
+        "ServiceRuntime",
+      ]),
+    tests(
+      "ShardsTests",
+      [
+        "Shards", "HTTPServer", "HTTPClient", "JSON", "Pipeline", "SQLite", "Events",
         "ServiceRuntime",
       ]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),

@@ -4,6 +4,7 @@ import HTTPServer
 import Pipeline
 import SQLite
 import ServiceRuntime
+import Shards
 import Tracing
 
 /// Puts the service together; the only place that does.
@@ -16,7 +17,8 @@ enum EntitlementService {
     let store = try Store(
       path: settings.pipeline.storePath, migrations: EntitlementStore.migrations,
       source: "/purser/entitlement-service", topics: settings.pipeline.topics,
-      clock: settings.pipeline.clock, tracer: tracer, log: log, metrics: metrics)
+      shard: settings.pipeline.shards.shard, clock: settings.pipeline.clock,
+      tracer: tracer, log: log, metrics: metrics)
     // Half of the requests that the server takes at once: those who wait never keep out the others.
     let limit = ServerLimits().requestsInFlight / 2
     let waiters = Waiters<String>(limit: limit, limitPerKey: 8, limitPerGroup: limit / 2)
@@ -41,7 +43,12 @@ enum EntitlementService {
       log: log, metrics: metrics)
 
     let access = try settings.http.access(log: log, metrics: metrics)
-    var router = Router(access: access.policy)
+    let shards = try Shards(settings.pipeline.shards, store, log: log, metrics: metrics) {
+      reader, wanted in
+      guard case .customer(let id) = wanted else { return false }
+      return try CustomerRow.exactly(reader, id).mergedInto != nil
+    }
+    var router = Router(access: access.policy, placement: shards)
     EntitlementRoutes(store: store, waiters: waiters, longestWait: settings.longestWait)
       .add(to: &router)
     ListRoutes(store: store).add(to: &router)
@@ -72,7 +79,7 @@ enum EntitlementService {
       metrics: metrics)
     let watch = FileWatch(
       Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
-    return tracing + parts.services + access.services + [
+    return tracing + parts.services + access.services + (shards.map { [$0] } ?? []) + [
       sender, watch, server, WaitersService(stopAll: waiters.stopAll),
     ]
   }

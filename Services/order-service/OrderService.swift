@@ -4,6 +4,7 @@ import Events
 import HTTPServer
 import Pipeline
 import ServiceRuntime
+import Shards
 import Tracing
 
 /// Puts the service together; the only place that does.
@@ -16,7 +17,8 @@ enum OrderService {
     let store = try Store(
       path: settings.pipeline.storePath, migrations: OrderTables.migrations,
       source: "/purser/order-service", topics: settings.pipeline.topics,
-      clock: settings.pipeline.clock, tracer: tracer, log: log, metrics: metrics)
+      shard: settings.pipeline.shards.shard, clock: settings.pipeline.clock,
+      tracer: tracer, log: log, metrics: metrics)
     // Half of the requests that the server takes at once: those who wait never keep out the others.
     // Streams are bounded by the server, and for a customer and a key each by their route.
     let limits = ServerLimits()
@@ -32,12 +34,19 @@ enum OrderService {
     let shop = Shop(apps: settings.apps, catalogs: settings.catalogs)
 
     let access = try settings.http.access(log: log, metrics: metrics)
-    var router = Router(access: access.policy)
+    let shards = try Shards(settings.pipeline.shards, store, log: log, metrics: metrics) {
+      reader, wanted in
+      switch wanted {
+      case .customer(let id): try CustomerStore.merge(reader, id) != nil
+      case .id(let id):
+        try OrderStore.order(reader, id) != nil || RestoreStore.restore(reader, id) != nil
+      case .key: false
+      }
+    }
+    var router = Router(access: access.policy, placement: shards)
     OrderRoutes(
       store: store, shop: shop, notices: notices, longestWait: settings.longestWait,
-      placeOrder: PlaceOrder(
-        store: store, shop: shop, partitions: settings.partitions, notices: notices,
-        metrics: metrics),
+      placeOrder: PlaceOrder(store: store, shop: shop, notices: notices, metrics: metrics),
       submitProof: SubmitProof(store: store, notices: notices, metrics: metrics)
     ).add(to: &router)
     OrderEvents(store: store, notices: notices).add(to: &router)
@@ -66,7 +75,7 @@ enum OrderService {
       metrics: metrics)
     let watch = FileWatch(
       Array(settings.catalogs.values) + access.watched, log: log, metrics: metrics)
-    return tracing + parts.services + access.services + [
+    return tracing + parts.services + access.services + (shards.map { [$0] } ?? []) + [
       watch, server, WaitersService(stopAll: notices.stopAll),
     ]
   }

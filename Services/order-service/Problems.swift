@@ -89,6 +89,11 @@ extension Problem {
     status: 409, type: "merge-cycle", title: "The two are one customer",
     detail: "The id to merge into is this customer, or was merged into it.")
 
+  static let mergeAcrossShards = Problem(
+    status: 409, type: "merge-across-shards", title: "The two are on different shards",
+    detail: "What a customer has lies on one shard, and these two have different ones. Only "
+      + "customers of one shard can be merged; see docs/operations.md, Shards.")
+
   static let tooManyMerges = Problem(
     status: 409, type: "too-many-merges", title: "Too many merges",
     detail: "\(MergeCustomers.limit) ids lead to this customer already.")

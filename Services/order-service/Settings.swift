@@ -20,22 +20,15 @@ struct Settings: Sendable {
   let offerKeys: [String: APIKey]
   /// The longest `Prefer: wait` that is kept.
   let longestWait: Duration
-  /// How many partitions the topics have; an order id carries its customer's.
-  let partitions: Int
 
   init(_ reader: inout SettingsReader, options: [String: String]) {
     let path = reader.text(
       "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
     http = HTTPSettings(&reader, prefix: "ORDER", port: 8081)
     traces = TraceSettings(&reader)
-    var pipeline = PipelineSettings(&reader, prefix: "ORDER", store: "orders.sqlite")
+    pipeline = PipelineSettings(&reader, prefix: "ORDER", store: "orders.sqlite")
     longestWait = reader.seconds(
       "ORDER_LONGEST_WAIT", default: 30, in: 0...30, "the longest Prefer: wait that is kept")
-    partitions = reader.integer(
-      "PURSER_PARTITIONS", default: 12, in: 1...1024,
-      "how many partitions the topics were made with")
-    pipeline.partitions = partitions
-    self.pipeline = pipeline
     do {
       apps = try Apps.load(path: path)
       pipeline.refuseShiftedClock(servesProduction: apps.servesProduction, &reader)

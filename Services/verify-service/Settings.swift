@@ -50,7 +50,8 @@ struct Settings: Sendable {
       "PURSER_CONFIG", default: "purser.json", "the file of apps, environments and policies")
     http = HTTPSettings(&reader, prefix: "VERIFY", port: 8082)
     traces = TraceSettings(&reader)
-    pipeline = PipelineSettings(&reader, prefix: "VERIFY", store: "verify.sqlite")
+    pipeline = PipelineSettings(
+      &reader, prefix: "VERIFY", store: "verify.sqlite", isSharded: role.hasLedger)
     linkWait = .milliseconds(
       reader.integer(
         "VERIFY_LINK_WAIT_MS", default: 3000, in: 0...60_000,

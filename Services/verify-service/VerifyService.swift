@@ -6,6 +6,7 @@ import HTTPServer
 import Kafka
 import Pipeline
 import ServiceRuntime
+import Shards
 import Tracing
 
 /// Puts the service together; the only place that does.
@@ -25,13 +26,13 @@ enum VerifyService {
     var services: [any Service] = tracing + [apple]
     var checks: [ReadinessCheck] = []
     let access = try settings.http.access(log: log, metrics: metrics)
-    var router = Router(access: access.policy)
+    let store = try settings.role.hasLedger ? openStore(settings, tracer, log, metrics) : nil
+    let shards = try store.flatMap { store in
+      try Shards(settings.pipeline.shards, store, log: log, metrics: metrics)
+    }
+    var router = Router(access: access.policy, placement: shards)
 
-    if settings.role.hasLedger {
-      let store = try Store(
-        path: settings.pipeline.storePath, migrations: LineageStore.migrations,
-        source: "/purser/verify-service", topics: settings.pipeline.topics,
-        clock: settings.pipeline.clock, tracer: tracer, log: log, metrics: metrics)
+    if let store {
       let askers = try AppleParts(
         settings, clients: apple, verifier: verifiers.intake, metrics: metrics)
       let ledger = Ledger(
@@ -53,12 +54,14 @@ enum VerifyService {
       }
       let inputs: [Topic: any RecordHandler] = [
         .proofs: ProveProof(judge: judge, worker: worker, metrics: metrics),
-        .appstore: RecordFact(ledger: ledger, metrics: metrics),
+        .appstore: RecordFact(
+          ledger: ledger, shard: settings.pipeline.shards.shard, metrics: metrics),
         .customers: KnowCustomers(ledger: ledger),
       ]
       let parts = try PipelineParts(
         service: "verify-service", settings: settings.pipeline, store: store,
         inputs: inputs.merging(askers.inputs) { $1 },
+        wholeInputs: askers.wholeInputs.union([.customers]),
         outputs: [.appstore, .transactions], own: .transactions,
         jobs: [StopWaiting(ledger: ledger)],
         log: log, metrics: metrics)
@@ -90,7 +93,7 @@ enum VerifyService {
       NotificationRoutes.add(to: &router, edge)
     }
     router.addHealth(metrics: metrics, checks: checks)
-    services += access.services
+    services += access.services + (shards.map { [$0] } ?? [])
     services.append(FileWatch(access.watched, log: log, metrics: metrics))
     services.append(
       try Server(
@@ -98,6 +101,16 @@ enum VerifyService {
         log: log,
         metrics: metrics))
     return services
+  }
+
+  private static func openStore(
+    _ settings: Settings, _ tracer: Tracer, _ log: Log, _ metrics: Metrics
+  ) throws -> Store {
+    try Store(
+      path: settings.pipeline.storePath, migrations: LineageStore.migrations,
+      source: "/purser/verify-service", topics: settings.pipeline.topics,
+      shard: settings.pipeline.shards.shard, clock: settings.pipeline.clock,
+      tracer: tracer, log: log, metrics: metrics)
   }
 }
 

@@ -1,4 +1,5 @@
 public import HTTPServer
+import JSON
 public import Pipeline
 import SQLite
 import ServiceRuntime
@@ -12,7 +13,16 @@ public struct AuditRoutes: Sendable {
 
   /// Adds the route.
   public func add(to router: inout Router) {
-    router.on(.get, "/v1/audit", scope: .admin) { request in try await list(request) }
+    router.on(.get, "/v1/audit", scope: .admin, home: .gathered(Self.gathering)) { request in
+      try await list(request)
+    }
+  }
+
+  /// How the logs of all shards become one.
+  private static let gathering = Gathering("entries", isDescending: true) {
+    fields throws(JSONFieldFault) in
+    Gathering.Place(
+      rank: Gathering.Rank(try fields.number("at")), cursor: "\(try fields.number("id"))")
   }
 
   private struct Answer: Encodable {

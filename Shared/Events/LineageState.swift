@@ -36,6 +36,9 @@ public struct LineageState: Codable, Sendable, Equatable {
   public var cause: LineageCause
   /// Whether the customer shares it with its owner, by the transfer policy `share`; nil for no.
   public var isShared: Bool?
+  /// When an owner of it was erased last, UTC milliseconds: what was bought before brings no balances
+  /// again; nil for never.
+  public var erasedAt: Int64?
   /// SHA-256 of Xcode's certificate, in environment Xcode: its signatures prove nothing by Apple.
   public var xcodeCertificate: String?
   /// When the ledger decided it, UTC milliseconds.
@@ -107,6 +110,7 @@ extension LineageState: EventValue {
       cause: try fields.object("cause", LineageCause.init(fields:)),
       decidedAt: try fields.number("decidedAt"))
     isShared = try fields.optionalBool("isShared")
+    erasedAt = try fields.optionalNumber("erasedAt")
     xcodeCertificate = try fields.optionalText("xcodeCertificate")
   }
 
@@ -115,6 +119,7 @@ extension LineageState: EventValue {
     json.object("cause", cause.write)
     json.text("customer", customer)
     json.number("decidedAt", decidedAt)
+    json.number("erasedAt", erasedAt)
     json.text("holding", holding.rawValue)
     json.bool("isShared", isShared)
     json.object("lineage", lineage.write)

@@ -52,6 +52,24 @@ public final class HTTPClient: Sendable {
     return try outcome.get()
   }
 
+  /// Sends a request whose answer's body is read as it comes; returns with its head.
+  ///
+  /// It occupies a worker until its end. Whoever opens an answer must read it.
+  ///
+  /// - Throws: `HTTPClientError` when there is no head.
+  public func open(_ request: HTTPRequest) async throws(HTTPClientError) -> OpenAnswer {
+    let body = ComingBody()
+    let job = try enqueue(request, body: body)
+    let answer = OpenAnswer(job: job, body: body) { [self] in cancel(job) }
+    let head = await withTaskCancellationHandler {
+      await body.head.value()
+    } onCancel: {
+      cancel(job)
+    }
+    answer.take(try head.get())
+    return answer
+  }
+
   /// Sends a request and blocks until the answer is there.
   ///
   /// Only for threads of ours.
@@ -76,8 +94,10 @@ public final class HTTPClient: Sendable {
     await last.joined()
   }
 
-  private func enqueue(_ request: HTTPRequest) throws(HTTPClientError) -> Job {
-    let job = Job(request)
+  private func enqueue(_ request: HTTPRequest, body: ComingBody? = nil) throws(HTTPClientError)
+    -> Job
+  {
+    let job = Job(request, body: body)
     if let fault = job.fault { throw fault }
     let refused = queue.withLock { queue -> HTTPClientError? in
       if queue.isClosed { return job.error(.closed, "the client was closed") }
@@ -102,7 +122,7 @@ public final class HTTPClient: Sendable {
       if let index { queue.waiting.remove(at: index) }
       return index != nil
     }
-    if wasWaiting { job.done.complete(with: .failure(job.error(.cancelled, "cancelled"))) }
+    if wasWaiting { job.end(with: .failure(job.error(.cancelled, "cancelled"))) }
   }
 
   private func giveUp() {
@@ -112,7 +132,7 @@ public final class HTTPClient: Sendable {
       return queue.waiting
     }
     for job in waiting {
-      job.done.complete(with: .failure(job.error(.closed, "the client was closed")))
+      job.end(with: .failure(job.error(.closed, "the client was closed")))
     }
   }
 
@@ -125,7 +145,7 @@ public final class HTTPClient: Sendable {
         easy?.perform(job, settings) ?? .failure(job.error(.other, "libcurl gave no handle"))
       queue.withLock { $0.running[ObjectIdentifier(job)] = nil }
       record(outcome, ContinuousClock.now - began)
-      job.done.complete(with: outcome)
+      job.end(with: outcome)
     }
   }
 

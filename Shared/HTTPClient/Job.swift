@@ -7,10 +7,20 @@ final class Job: Sendable {
 
   let request: HTTPRequest
   let done = Completion<Outcome>()
+  /// Where the body goes as it comes; nil keeps it until it is whole.
+  let body: ComingBody?
   private let cancelled = Atomic<Bool>(false)
   private let closed = Atomic<Bool>(false)
 
-  init(_ request: HTTPRequest) { self.request = request }
+  init(_ request: HTTPRequest, body: ComingBody? = nil) {
+    self.request = request
+    self.body = body
+  }
+
+  func end(with outcome: Outcome) {
+    body?.end(outcome)
+    done.complete(with: outcome)
+  }
 
   func cancel() { cancelled.store(true, ordering: .releasing) }
   func close() { closed.store(true, ordering: .releasing) }

@@ -6,6 +6,8 @@ final class Transfer {
   private let bodyLimit: Int
   private var headers: [(String, String)] = []
   private var headBytes = 0
+  /// Of the answer itself, not of one before it.
+  private var status: Int?
   private var body: [UInt8] = []
   private var isTooLarge = false
 
@@ -43,8 +45,11 @@ final class Transfer {
     if text.hasPrefix("HTTP/") {
       // The head of a further answer, after 100 Continue.
       headers = []
+      let code = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+      status = code.flatMap { $0 >= 200 ? $0 : nil }
       return true
     }
+    if text.allSatisfy(\.isNewline), let status { job.body?.begin(status, headers) }
     guard let colon = text.firstIndex(of: ":") else { return true }
     let value = text[text.index(after: colon)...].drop { $0.isWhitespace }
     let end = value.lastIndex { !$0.isWhitespace }.map { value.index(after: $0) }
@@ -53,6 +58,7 @@ final class Transfer {
   }
 
   private func piece(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if let coming = job.body { return unsafe coming.take([UInt8](bytes)) }
     guard body.count + bytes.count <= bodyLimit else {
       isTooLarge = true
       return false

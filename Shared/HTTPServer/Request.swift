@@ -7,7 +7,9 @@ public struct Request: Sendable {
   /// The decoded path, for people; routes match the parts that were split before decoding.
   public var path: String { "/" + segments.joined(separator: "/") }
   /// The parameters after `?`.
-  public let query: Query
+  public private(set) var query: Query
+  /// Path and query as they came, for who passes the request on.
+  public private(set) var target: String
   /// The header fields.
   public let headers: Headers
   /// The body, at most `ServerLimits.bodyBytes`.
@@ -48,11 +50,33 @@ public struct Request: Sendable {
     self.method = method
     segments = target.segments
     query = target.query
+    self.target = target.text
     self.headers = headers
     self.body = body
     self.principal = principal
     self.id = id ?? RequestId.taken(from: headers)
     trace = headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
+  }
+
+  /// The same request with another body.
+  public func with(body: [UInt8]) -> Request {
+    var copy = self
+    copy.body = body
+    return copy
+  }
+
+  /// The same request with one parameter of the query replaced, or left out.
+  public func with(parameter name: String, _ value: String?) -> Request {
+    var copy = self
+    var items = query.items.filter { $0.name != name }
+    if let value { items.append((name: name, value: value)) }
+    copy.query = Query(items: items)
+    let path = target.prefix { $0 != "?" }
+    let text = items.map { item in
+      "\(PercentEncoding.encoded(item.name))=\(PercentEncoding.encoded(item.value))"
+    }
+    copy.target = items.isEmpty ? String(path) : "\(path)?\(text.joined(separator: "&"))"
+    return copy
   }
 
   /// The first value of a query parameter.

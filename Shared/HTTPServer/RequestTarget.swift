@@ -6,6 +6,8 @@ struct RequestTarget: Sendable {
   /// The decoded parts between slashes.
   let segments: [String]
   let query: Query
+  /// Path and query as they came.
+  let text: String
 
   /// More parameters than this in a query are refused.
   static let parameterLimit = 100
@@ -33,6 +35,8 @@ struct RequestTarget: Sendable {
       segments.append(segment)
     }
     self.segments = segments
+    text =
+      rest.count == target.utf8.count ? target : String(decoding: rest, as: UTF8.self)
     query = try mark.map { (at) throws(Problem) in try Self.query(rest[(at + 1)...]) } ?? Query()
   }
 

@@ -47,11 +47,17 @@ public struct Router: Sendable {
 
   /// Who may use routes that need a scope.
   public var access: AccessPolicy
+  private let placement: (any Placement)?
   /// Places by their number of segments, literals first.
   private var places: [Int: [Place]] = [:]
 
   /// Makes a router without routes.
-  public init(access: AccessPolicy = .insecure) { self.access = access }
+  ///
+  /// - Parameter placement: Where there are several processes, finds the one that answers.
+  public init(access: AccessPolicy = .insecure, placement: (any Placement)? = nil) {
+    self.access = access
+    self.placement = placement
+  }
 
   /// Adds a route whose handler runs in a task.
   ///
@@ -60,11 +66,13 @@ public struct Router: Sendable {
   ///   - scope: What the caller must hold; nil opens the route to all.
   ///   - tokens: What a customer's own token may do here; when it is left out, a token reads and
   ///     orders where `{customer}` in the path is its own, and all else is denied.
+  ///   - home: Which of several processes answers; when it is left out, the one that has the
+  ///     `{customer}` in the path, and whichever is asked where there is none.
   public mutating func on(
     _ method: Method, _ pattern: String, scope: Scope?, tokens: TokenUse? = nil,
-    handler: @escaping Handler
+    home: Home? = nil, handler: @escaping Handler
   ) {
-    add(method, pattern, scope, tokens, .task(handler))
+    add(method, pattern, scope, tokens, home, .task(handler))
   }
 
   /// Adds a route that is answered on the connection's own thread: for what neither waits nor blocks.
@@ -72,7 +80,7 @@ public struct Router: Sendable {
     _ method: Method, _ pattern: String, scope: Scope? = nil, tokens: TokenUse? = nil,
     handler: @escaping DirectHandler
   ) {
-    add(method, pattern, scope, tokens, .direct(handler))
+    add(method, pattern, scope, tokens, .here, .direct(handler))
   }
 
   /// Adds a route whose answer mostly needs no wait: it is tried on the connection's own thread, and goes
@@ -81,20 +89,23 @@ public struct Router: Sendable {
     _ method: Method, _ pattern: String, scope: Scope?, tokens: TokenUse? = nil,
     atOnce attempt: @escaping Attempt, else handler: @escaping Handler
   ) {
-    add(method, pattern, scope, tokens, .attempt(attempt, else: handler))
+    add(method, pattern, scope, tokens, nil, .attempt(attempt, else: handler))
   }
 
   private mutating func add(
-    _ method: Method, _ text: String, _ scope: Scope?, _ tokens: TokenUse?, _ action: Action
+    _ method: Method, _ text: String, _ scope: Scope?, _ tokens: TokenUse?, _ home: Home?,
+    _ action: Action
   ) {
     let pattern = RoutePattern(text)
     let isOpenToOwn = pattern.hasCustomer && (scope == .orders || scope == .entitlementsRead)
     let use = tokens ?? (isOpenToOwn ? .ownCustomer : .denied)
     precondition(
       use != .ownCustomer || pattern.hasCustomer, "the route \(text) has no {customer} to compare")
+    let named = Self.naming(action, method, pattern, scope)
+    let home = home ?? (pattern.hasCustomer ? .customer : .here)
     let route = Route(
       method: method, pattern: pattern, scope: scope, tokens: use,
-      action: Self.naming(action, method, pattern, scope))
+      action: placement?.placing(named, home) ?? named)
     var peers = places[pattern.parts.count] ?? []
     let index = peers.firstIndex { $0.pattern == pattern }
     if let index {

@@ -61,6 +61,11 @@ public struct JSONMembers: Sendable {
     return nil
   }
 
+  /// Where all names, without their quotes, and values lie, in their order.
+  public var places: [(name: Range<Int>, value: Range<Int>)] {
+    members.map { (name: $0.name, value: $0.value) }
+  }
+
   /// The text at a place; nil for what is no text, or has an escape that is none.
   public func text(at place: Range<Int>) -> String? {
     guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { return nil }

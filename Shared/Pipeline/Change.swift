@@ -14,6 +14,8 @@ public struct Change {
   /// The time of the change, in UTC milliseconds.
   public let now: Int64
   let context: StoreContext
+  /// Which shard the store is.
+  public var shard: Shard { context.shard }
   /// What the log of writes will say; nil when no request stands behind the change.
   var audit: AuditNote?
   /// The record that is handled; nil when none stands behind the change.
@@ -92,7 +94,7 @@ public struct Change {
     let record = Record(
       topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
       headers: headers.pairs.map { Header(name: $0.name, text: $0.value) }
-        + StoreHeaders.all(input: input, evaluatedAt: evaluatedAt))
+        + StoreHeaders.all(input: input, evaluatedAt: evaluatedAt, shard: context.shard))
     try Outbox.insert(transaction, record, timestamp: now)
     context.outbox.changed(after: transaction)
   }
@@ -162,6 +164,7 @@ extension Topic {
 /// What all changes of one store share.
 struct StoreContext: Sendable {
   let source: String
+  let shard: Shard
   let topics: TopicNames
   let metrics: Metrics
   var log = Log.silent

@@ -14,14 +14,18 @@ public struct PipelineSettings: Sendable {
   public let clock: any WallClock
   /// The SQLite file.
   public let storePath: String
-  /// How many partitions the topics were made with, where the service must know; nil elsewhere.
-  public var partitions: Int?
+  /// Which shard the process is, and where the others are.
+  public let shards: ShardSettings
   /// Whether the clock is shifted by a file, which no service for Production may do.
   public let isClockShifted: Bool
 
   /// Reads `KAFKA_…`, `PURSER_TOPIC_PREFIX`, `PURSER_TOPIC_CHECK`,
-  /// `PURSER_CLOCK_FILE` and `<prefix>_STORE`.
-  public init(_ reader: inout SettingsReader, prefix: String, store: String) {
+  /// `PURSER_CLOCK_FILE`, `<prefix>_STORE`, and which shard this is.
+  ///
+  /// - Parameter isSharded: Whether the process owns partitions and a store.
+  public init(
+    _ reader: inout SettingsReader, prefix: String, store: String, isSharded: Bool = true
+  ) {
     let properties = reader.prefixed(
       "KAFKA_",
       "properties of librdkafka: KAFKA_BOOTSTRAP_SERVERS, KAFKA_SECURITY_PROTOCOL and so on; "
@@ -49,6 +53,7 @@ public struct PipelineSettings: Sendable {
     clock = clockFile.map { ShiftedClock(path: $0) } ?? SystemClock()
     isClockShifted = clockFile != nil
     storePath = reader.text("\(prefix)_STORE", default: store, "the SQLite file of this service")
+    shards = ShardSettings(&reader, isSharded: isSharded)
   }
 
   /// A shifted clock may not decide about real money.
@@ -77,6 +82,8 @@ public struct PipelineParts: Sendable {
   ///   - store: The open store.
   ///   - inputs: Which topics are read, and by whom.
   ///   - outputs: Which topics are written; they are checked at the start too.
+  ///   - wholeInputs: Of the inputs those that every shard reads in full; of the others each reads the
+  ///     partitions that it owns.
   ///   - own: The topic that nobody else writes to, by which the store's age is checked.
   ///   - jobs: What happens because time passed.
   ///   - log: Where the parts speak.
@@ -84,7 +91,8 @@ public struct PipelineParts: Sendable {
   /// - Throws: `KafkaError` when librdkafka refuses the configuration.
   public init(
     service: String, settings: PipelineSettings, store: Store, inputs: [Topic: any RecordHandler],
-    outputs: Set<Topic>, own: Topic, jobs: [any TimerJob], log: Log, metrics: Metrics
+    wholeInputs: Set<Topic> = [], outputs: Set<Topic>, own: Topic, jobs: [any TimerJob], log: Log,
+    metrics: Metrics
   ) throws {
     self.store = store
     let kafka = settings.kafka
@@ -95,26 +103,27 @@ public struct PipelineParts: Sendable {
     let all = Set(inputs.keys).union(outputs).union([.deadLetters])
     let read = Set(inputs.keys)
     let prefix = settings.topics.prefix
-    let partitions = settings.partitions
+    let shard = settings.shards.shard
+    let group = "\(prefix)\(service)\(shard.suffix)"
     processor = Processor(
-      inputs: inputs, store: store, relay: relay, log: log, metrics: metrics,
+      inputs: inputs, wholeInputs: wholeInputs, store: store, relay: relay, log: log,
+      metrics: metrics,
       checkTopics: {
         // Asked until it is answered once, so the client lives no longer than a question.
         let admin = try Admin(kafka, name: "\(service)-check", log: log, metrics: metrics)
         defer { admin.closeAndWait() }
-        let found = try plan.check(all, admin, partitions: partitions, timeout: .seconds(2)) {
+        let found = try plan.check(all, admin, partitions: shard.partitions, timeout: .seconds(2)) {
           log.warning(TopicPlan.unseenWarning, ["error": LogValue($0)])
         }
         let consumer = try Consumer(
-          kafka, groupID: "\(prefix)\(service)", name: "\(service)-check", log: log,
-          metrics: metrics)
+          kafka, groupID: group, name: "\(service)-check", log: log, metrics: metrics)
         defer { consumer.close() }
         try StoreAge.check(store, own, partitions: found[own] ?? 0, consumer)
         return found.filter { read.contains($0.key) }
       },
       makeConsumer: {
         try Consumer(
-          kafka, groupID: "\(prefix)\(service)", name: "\(service)-in", log: log, metrics: metrics)
+          kafka, groupID: group, name: "\(service)-in", log: log, metrics: metrics)
       })
     timers = Timers(store: store, processor: processor, jobs: jobs, log: log, metrics: metrics)
   }

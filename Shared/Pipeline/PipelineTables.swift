@@ -5,6 +5,8 @@ public enum PipelineTables {
   /// - `outbox`: records to be published, in order; a row goes when the broker has its record.
   /// - `input_positions`: the next offset to read of each partition, moved with the state.
   /// - `audit`: what callers wrote over HTTP, in order; see `AuditLog`.
+  /// - `shard`: which shard the store is, once; see `ShardOfStore`.
+  /// - `elsewhere`: what is asked for here and lies on another shard, since a re-shard; see `Elsewhere`.
   /// - `waiting_records`: records of a key whose handler failed, in order behind the failed one.
   public static let version1 = """
     CREATE TABLE outbox (
@@ -44,6 +46,16 @@ public enum PipelineTables {
       headers BLOB NOT NULL,
       reason TEXT NOT NULL
     );
+    CREATE TABLE shard (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      ordinal INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      partitions INTEGER NOT NULL
+    );
+    CREATE TABLE elsewhere (
+      what TEXT PRIMARY KEY,
+      partition INTEGER NOT NULL
+    ) WITHOUT ROWID;
     CREATE INDEX waiting_records_by_key ON waiting_records (topic, key);
     """
 }

@@ -14,6 +14,7 @@ public final class Processor: Service {
   public let name = "kafka-in"
 
   let inputs: [Topic: any RecordHandler]
+  private let wholeInputs: Set<Topic>
   let store: Store
   let log: Log
   let metrics: ProcessorMetrics
@@ -33,6 +34,8 @@ public final class Processor: Service {
   ///
   /// - Parameters:
   ///   - inputs: Which topics are read, and by whom.
+  ///   - wholeInputs: Of them those that are read in full; of the others the partitions of the
+  ///     store's shard.
   ///   - store: What is changed.
   ///   - relay: Publishes what the changes put into the outbox.
   ///   - log: Where it speaks.
@@ -42,23 +45,27 @@ public final class Processor: Service {
   ///     they may later.
   ///   - makeConsumer: Makes the consumer.
   public convenience init(
-    inputs: [Topic: any RecordHandler], store: Store, relay: Relay, log: Log, metrics: Metrics,
+    inputs: [Topic: any RecordHandler], wholeInputs: Set<Topic> = [], store: Store, relay: Relay,
+    log: Log, metrics: Metrics,
     checkTopics: @escaping @Sendable () throws -> [Topic: Int],
     makeConsumer: @escaping @Sendable () throws -> Consumer
   ) {
     self.init(
-      inputs: inputs, store: store, relay: relay, log: log, metrics: metrics,
+      inputs: inputs, wholeInputs: wholeInputs, store: store, relay: relay, log: log,
+      metrics: metrics,
       checkTopics: checkTopics, makeConsumer: makeConsumer, outboxLimit: 50_000)
   }
 
   /// The same, with the number of rows that the outbox may be behind before reading waits.
   init(
-    inputs: [Topic: any RecordHandler], store: Store, relay: Relay, log: Log, metrics: Metrics,
+    inputs: [Topic: any RecordHandler], wholeInputs: Set<Topic> = [], store: Store, relay: Relay,
+    log: Log, metrics: Metrics,
     checkTopics: @escaping @Sendable () throws -> [Topic: Int],
     makeConsumer: @escaping @Sendable () throws -> Consumer, outboxLimit: Int64
   ) {
     self.outboxLimit = outboxLimit
     self.inputs = inputs
+    self.wholeInputs = wholeInputs
     self.store = store
     self.relay = relay
     self.log = log
@@ -223,7 +230,7 @@ public final class Processor: Service {
     return nil
   }
 
-  /// Assigns all partitions at the store's positions; nil when stopping.
+  /// Assigns the shard's partitions at the store's positions; nil when stopping.
   private func assign(_ partitions: [Topic: Int]) throws -> (Consumer, [TopicPartition: Int64])? {
     let consumer = try makeConsumer()
     var isAssigned = false
@@ -231,8 +238,12 @@ public final class Processor: Service {
     while !isStopping {
       do {
         let stored = try store.readers.readAndWait { reader in try InputPositions.all(reader) }
+        let owned = Self.owned(partitions, store.context, whole: wholeInputs)
+        // A re-shard leaves the positions of all partitions in each store.
+        let isAlone = store.context.shard.isAlone
         let plan = try StartPlan(
-          partitions, store.context.topics, stored: stored, consumer, timeout: .seconds(1))
+          owned, stored: isAlone ? stored : stored.filter { owned.contains($0.key) }, consumer,
+          timeout: .seconds(1))
         for (partition, lost) in plan.lost.sorted(by: { $0.key < $1.key }) {
           log.error(
             "records were removed from the topic before they were read",
@@ -252,6 +263,16 @@ public final class Processor: Service {
       }
     }
     return nil
+  }
+
+  /// The partitions that a shard reads.
+  static func owned(_ counts: [Topic: Int], _ context: StoreContext, whole: Set<Topic>)
+    -> [TopicPartition]
+  {
+    counts.flatMap { topic, count in
+      (0..<Int32(count)).filter { whole.contains(topic) || context.shard.owns($0) }
+        .map { TopicPartition(context.topics.name(of: topic), $0) }
+    }
   }
 
   /// Whether the same may succeed later.

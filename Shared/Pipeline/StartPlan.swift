@@ -1,4 +1,3 @@
-import Events
 import Kafka
 
 /// Where reading begins: the store's positions held against the logs of the broker.
@@ -14,12 +13,9 @@ struct StartPlan {
   ///
   /// - Throws: `ProcessorError.positionBeyondEnd`; `KafkaError` when the broker does not answer.
   init(
-    _ partitions: [Topic: Int], _ topics: TopicNames, stored: [TopicPartition: Int64],
-    _ consumer: Consumer, timeout: Duration
+    _ all: [TopicPartition], stored: [TopicPartition: Int64], _ consumer: Consumer,
+    timeout: Duration
   ) throws {
-    let all = partitions.flatMap { topic, count in
-      (0..<Int32(count)).map { TopicPartition(topics.name(of: topic), $0) }
-    }
     let first = try consumer.beginnings(of: all, timeout: timeout)
     ends = try consumer.ends(of: all, timeout: timeout)
     let known = Set(all)

@@ -7,6 +7,8 @@ public import ServiceRuntime
 public final class Store: Sendable {
   /// Read-only connections; each job sees one consistent state.
   public let readers: Readers
+  /// Which shard the store is.
+  public var shard: Shard { context.shard }
   /// The clock of all changes.
   public let clock: any WallClock
   let path: String
@@ -20,34 +22,38 @@ public final class Store: Sendable {
   ///   - migrations: The service's migrations; the first begins with `PipelineTables.version1`.
   ///   - source: `ce_source` of the events that it publishes, such as `/purser/order-service`.
   ///   - topics: The names of the topics.
+  ///   - shard: Whose the store is; it is remembered, and another one is refused.
   ///   - clock: The clock of all changes.
   ///   - tracer: Makes spans of what is read and published.
   ///   - log: Where it speaks.
   ///   - metrics: Where it counts.
-  /// - Throws: `SQLiteError`, for instance when another process holds the lock.
+  /// - Throws: `SQLiteError`, for instance when another process holds the lock; `ShardMismatch`.
   public convenience init(
     path: String, migrations: [Migration], source: String, topics: TopicNames,
-    clock: any WallClock, tracer: Tracer = .off, log: Log, metrics: Metrics
+    shard: Shard = .only, clock: any WallClock, tracer: Tracer = .off, log: Log, metrics: Metrics
   ) throws {
     try self.init(
-      path: path, migrations: migrations, source: source, topics: topics, clock: clock,
-      tracer: tracer, log: log, metrics: metrics, beforeCommitForTests: nil)
+      path: path, migrations: migrations, source: source, topics: topics, shard: shard,
+      clock: clock, tracer: tracer, log: log, metrics: metrics, beforeCommitForTests: nil)
   }
 
   /// The same, with something that runs before each COMMIT and may make it fail.
   init(
     path: String, migrations: [Migration], source: String, topics: TopicNames,
-    clock: any WallClock, tracer: Tracer = .off, log: Log, metrics: Metrics,
+    shard: Shard = .only, clock: any WallClock, tracer: Tracer = .off, log: Log, metrics: Metrics,
     beforeCommitForTests: (@Sendable (borrowing Connection) throws -> Void)?
   ) throws {
     self.clock = clock
     self.path = path
     context = StoreContext(
-      source: source, topics: topics, metrics: metrics, log: log, tracer: tracer)
+      source: source, shard: shard, topics: topics, metrics: metrics, log: log, tracer: tracer)
     writer = try Writer(
       path: path, migrations: migrations, applicationID: StoreIdentity.id(of: source), log: log,
       metrics: metrics, name: "store",
       beforeCommitForTests: beforeCommitForTests)
+    try writer.writeAndWait { transaction in
+      try ShardOfStore.claim(transaction, shard, path: path)
+    }
     readers = try Readers(path: path, count: 2, log: log, metrics: metrics)
     let newest = try readers.readAndWait { reader in try Outbox.newestID(reader) }
     context.outbox.begin(newestID: newest)

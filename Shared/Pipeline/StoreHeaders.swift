@@ -33,14 +33,22 @@ public enum StoreHeaders {
   static let evaluated = "purser-evaluated"
   /// The place in the line of all that its store published; it grows.
   static let sequence = "purser-sequence"
+  /// Which shard published it, such as `1/3`; absent where there is one.
+  static let shard = "purser-shard"
   /// Set on what `purser replay again` has published once more.
   public static let replay = "purser-replay"
 
-  static func all(input place: InputPlace?, evaluatedAt: Int64?) -> [Header] {
+  static func all(input place: InputPlace?, evaluatedAt: Int64?, shard: Shard) -> [Header] {
     var headers: [Header] = []
+    if let name = name(of: shard) { headers.append(Header(name: self.shard, text: name)) }
     if let place { headers.append(Header(name: input, text: place.text)) }
     if let evaluatedAt { headers.append(Header(name: evaluated, text: "\(evaluatedAt)")) }
     return headers
+  }
+
+  /// How a shard names itself; nil where it is alone.
+  static func name(of shard: Shard) -> String? {
+    shard.isAlone ? nil : "\(shard.ordinal)/\(shard.count)"
   }
 }
 
@@ -53,6 +61,11 @@ extension ReceivedRecord {
 
   /// Its place in the line of all that its store published, as far as it says.
   public var sequence: Int64? { header(StoreHeaders.sequence).flatMap { Int64($0) } }
+
+  /// Whether a shard of a service published it, as that shard.
+  func isPublished(by shard: Shard, of source: String) -> Bool {
+    header("ce_source") == source && header(StoreHeaders.shard) == StoreHeaders.name(of: shard)
+  }
 
   /// Whether it was published once more by `purser replay again`.
   public var isReplayed: Bool { header(StoreHeaders.replay) != nil }

@@ -53,7 +53,7 @@ struct OrderWorld: Sendable {
     OrderRoutes(
       store: store, shop: shop, notices: notices, longestWait: .seconds(30),
       placeOrder: PlaceOrder(
-        store: store, shop: shop, partitions: 12, notices: notices, metrics: metrics),
+        store: store, shop: shop, notices: notices, metrics: metrics),
       submitProof: SubmitProof(store: store, notices: notices, metrics: metrics)
     ).add(to: &router)
     OrderEvents(store: store, notices: notices, heartbeat: .milliseconds(20)).add(to: &router)

@@ -1,5 +1,7 @@
+import Cryptography
 import Events
 import HTTPServer
+import JSON
 import Pipeline
 import SQLite
 import ServiceRuntime
@@ -19,9 +21,20 @@ struct ListRoutes: Sendable {
     router.on(
       .get, "/v1/customers/{customer}/timeline", scope: .entitlementsRead, tokens: .denied
     ) { request in try await timeline(request) }
-    router.on(.get, "/v1/entitlements/{right}/customers", scope: .entitlementsRead) { request in
+    router.on(
+      .get, "/v1/entitlements/{right}/customers", scope: .entitlementsRead,
+      home: .gathered(Self.gathering)
+    ) { request in
       try await customers(request)
     }
+  }
+
+  /// How the customers of all shards become one list.
+  private static let gathering = Gathering("customers", isDescending: false) {
+    fields throws(JSONFieldFault) in
+    let customer = try fields.text("customer")
+    return Gathering.Place(
+      rank: Gathering.Rank(0, customer), cursor: Base64URL.encode(Array(customer.utf8)))
   }
 
   /// The lineages that the customer has or had, each with all its transactions.

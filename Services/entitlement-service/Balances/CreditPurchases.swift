@@ -105,6 +105,10 @@ struct CreditPurchases: Sendable {
     guard let product = rules.product(transaction.productId, of: lineage.bundleId),
       rules.grants(lineage, to: customer)
     else { return false }
+    // Another shard may have credited it to who was erased, and does not tell.
+    if !change.shard.isAlone, let erasedAt = state.erasedAt, transaction.purchaseDate <= erasedAt {
+      return true
+    }
     let credits = product.credits.filter { $0.isFor(boughtAt: transaction.purchaseDate) }
     // Family members have the rights, but nobody paid for a period of theirs.
     guard !credits.isEmpty, transaction.inAppOwnershipType != "FAMILY_SHARED",

@@ -16,11 +16,26 @@ struct ApplyCustomerChange: RecordHandler {
 
   func prepare(_ record: ReceivedRecord) throws -> RecordWork? {
     if let event = try record.decode(CustomerMerged.self, type: .customerMerged) {
-      return { change in try merge.apply(event, change) }
+      return { change in
+        guard change.shard.owns(key: event.into) else {
+          throw MergeAcrossShards(shard: change.shard)
+        }
+        try merge.apply(event, change)
+      }
     }
     if let event = try record.decode(CustomerErased.self, type: .customerErased) {
       return { change in try erase.apply(event, change) }
     }
     return nil
+  }
+}
+
+/// A merge of customers of two shards: order-service lets none pass, unless it counts shards differently.
+struct MergeAcrossShards: Error, CustomStringConvertible {
+  let shard: Shard
+
+  var description: String {
+    "this is \(shard), and the other customer is another shard's; give all services the same "
+      + "PURSER_SHARD_COUNT"
   }
 }

@@ -44,7 +44,8 @@ struct FinishCustomers: Sendable {
     try row.save(
       change.at(noted.updatedAt ?? noted.evaluatedAt), version: row.version,
       evaluatedAt: noted.evaluatedAt, dueAt: dueAt)
-    if noted.stateVersion ?? 0 < row.version {
+    // The last state of who became a customer of this shard is the other shard's to tell.
+    if noted.stateVersion ?? 0 < row.version, change.shard.owns(key: customer) {
       try tellState(row, at: noted.updatedAt ?? noted.evaluatedAt, change)
     }
   }

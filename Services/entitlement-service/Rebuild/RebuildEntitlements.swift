@@ -36,9 +36,11 @@ enum RebuildEntitlements {
   /// Folds everything; the tables of the rebuild are still there.
   static func fold(_ rebuild: Rebuild, _ settings: Settings) throws {
     let topics = settings.pipeline.topics
+    let parted = try PartedCustomers(rebuild)
     try rebuild.change { try RebuildTables.make($0) }
-    try rebuild.read([.entitlements], to: .end) { record in
-      advance(rebuild, past: record, topics)
+    try rebuild.read([.entitlements], to: .end, whole: parted.isAny) { record in
+      guard parted.concerns(record) else { return nil }
+      if rebuild.shard.owns(record.partition) { advance(rebuild, past: record, topics) }
       return try FoldStories.collect(record)
     }
     try rebuild.requirePositions()
@@ -46,14 +48,19 @@ enum RebuildEntitlements {
     try rebuild.changeInParts(from: "") { change, cursor in
       try FoldStories.fold(change, after: cursor)
     }
+    try rebuild.change { try parted.remove($0) }
     try rebuild.read([.customers], to: .end) { record in
       let position = rebuild.positions[record.topicPartition, default: 0]
       return try dateErasure(record, isRead: record.offset < position)
     }
-    try rebuild.read([.transactions], to: .position) { try FoldPurchases.collect($0) }
+    try rebuild.read([.transactions], to: .position, whole: parted.isAny) { record in
+      try parted.concerns(record) ? FoldPurchases.collect(record) : nil
+    }
     try rebuild.changeInParts(from: FoldPurchases.Cursor()) { change, cursor in
       try FoldPurchases.foldMerged(change, after: cursor)
     }
+    // States of before the merge brought them back.
+    try rebuild.change { try parted.remove($0) }
     let finish = FinishCustomers(rules: settings.rules)
     try rebuild.changeInParts(from: "") { change, cursor in
       try finish.run(change, after: cursor)

@@ -1,15 +1,18 @@
 import Catalog
+import Cryptography
 import Events
 import HTTPServer
 
 /// What is asked of an endpoint, checked.
-struct WebhookInput: Decodable, Sendable {
+struct WebhookInput: Codable, Sendable {
   let url: String
   let types: [String]?
   let bundleIds: [String]?
   let environments: [String]?
   let description: String?
   let isEnabled: Bool?
+  /// A secret that the caller has already, for a new endpoint; else one is made.
+  var secret: String?
 
   /// What an endpoint may be told: the events of `iap.entitlements`.
   static let types: [EventType] = [
@@ -25,8 +28,21 @@ struct WebhookInput: Decodable, Sendable {
     try Self.check(types, "types", Self.types.map(\.rawValue))
     try Self.check(bundleIds, "bundleIds", apps.all.map(\.bundleId))
     try Self.check(environments, "environments", ["Production", "Sandbox", "Xcode"])
+    if let secret { try Self.check(secret: secret) }
     if let description, description.utf8.count > 200 {
       throw Self.invalid("description", "must have at most 200 bytes.")
+    }
+  }
+
+  /// - Throws: `Problem` 422 `invalid-webhook`.
+  static func check(secret: String) throws(Problem) {
+    let bytes =
+      secret.hasPrefix(WebhookSignature.prefix)
+      ? Base64.decode(String(secret.dropFirst(WebhookSignature.prefix.count))) : nil
+    guard let bytes, (24...64).contains(bytes.count) else {
+      throw invalid(
+        "secret",
+        "must be \(WebhookSignature.prefix) and 24 to 64 bytes in Base64; or leave it out.")
     }
   }
 

@@ -31,27 +31,42 @@ struct WebhookRoutes: Sendable {
     router.on(.get, "/v1/webhooks", scope: .admin) { _ in
       .json(["webhooks": queue.endpoints.map { EndpointAnswer($0) }])
     }
-    router.on(.post, "/v1/webhooks", scope: .admin) { request in try await create(request) }
+    router.on(
+      .post, "/v1/webhooks", scope: .admin, home: .everywhere(WebhookSpread.creation)
+    ) { request in try await create(request) }
     router.on(.get, "/v1/webhooks/{webhook}", scope: .admin) { request in
       guard let endpoint = queue.endpoints.first(where: { $0.id == request.parameter("webhook") })
       else { throw Self.unknown(request.parameter("webhook")) }
       return .json(EndpointAnswer(endpoint))
     }
-    router.on(.put, "/v1/webhooks/{webhook}", scope: .admin) { request in
+    router.on(
+      .put, "/v1/webhooks/{webhook}", scope: .admin, home: .everywhere(Spread())
+    ) { request in
       try await update(request)
     }
-    router.on(.delete, "/v1/webhooks/{webhook}", scope: .admin) { request in
+    router.on(
+      .delete, "/v1/webhooks/{webhook}", scope: .admin, home: .everywhere(Spread())
+    ) { request in
       let (id, queue) = (request.parameter("webhook"), queue)
       try await store.change { change in try queue.remove(change, id) }
       return .empty()
     }
-    router.on(.post, "/v1/webhooks/{webhook}/secret", scope: .admin) { request in
+    router.on(
+      .post, "/v1/webhooks/{webhook}/secret", scope: .admin,
+      home: .everywhere(WebhookSpread.rotation)
+    ) { request in
       try await rotate(request)
     }
-    router.on(.get, "/v1/webhooks/{webhook}/deliveries", scope: .admin) { request in
+    router.on(
+      .get, "/v1/webhooks/{webhook}/deliveries", scope: .admin,
+      home: .gathered(WebhookSpread.deliveries)
+    ) { request in
       try await deliveries(request)
     }
-    router.on(.post, "/v1/webhooks/{webhook}/resend", scope: .admin) { request in
+    router.on(
+      .post, "/v1/webhooks/{webhook}/resend", scope: .admin,
+      home: .everywhere(WebhookSpread.resending)
+    ) { request in
       try await resend(request)
     }
   }
@@ -75,8 +90,8 @@ struct WebhookRoutes: Sendable {
       var endpoint = WebhookEndpoint(
         id: id, url: input.url, types: [], bundleIds: [], environments: [], description: "",
         isEnabled: true,
-        keys: [.init(secret: WebhookEndpoint.newSecret(), madeBy: key)], author: author,
-        createdAt: change.now)
+        keys: [.init(secret: input.secret ?? WebhookEndpoint.newSecret(), madeBy: key)],
+        author: author, createdAt: change.now)
       endpoint.apply(input)
       try queue.save(change, endpoint)
       return (endpoint, true)
@@ -115,6 +130,8 @@ struct WebhookRoutes: Sendable {
   /// A new secret signs from now on; the old one signs beside it for a day.
   private func rotate(_ request: Request) async throws -> Response {
     let key = try request.requiredIdempotencyKey()
+    let wish: WebhookSecret = request.body.isEmpty ? .init(secret: nil) : try request.json()
+    if let secret = wish.secret { try WebhookInput.check(secret: secret) }
     let (id, queue) = (request.parameter("webhook"), queue)
     let endpoint = try await store.change { change in
       guard var endpoint = try WebhookEndpoint.load(change.transaction, id) else {
@@ -126,7 +143,8 @@ struct WebhookRoutes: Sendable {
           secret: key.secret, expiresAt: change.now + Self.overlap, madeBy: key.madeBy)
       }
       endpoint.keys =
-        [.init(secret: WebhookEndpoint.newSecret(), madeBy: key)] + (old.map { [$0] } ?? [])
+        [.init(secret: wish.secret ?? WebhookEndpoint.newSecret(), madeBy: key)]
+        + (old.map { [$0] } ?? [])
       try queue.save(change, endpoint)
       return endpoint
     }
@@ -285,7 +303,7 @@ private struct DeliveryAnswer: Encodable, Sendable {
 }
 
 /// How many deliveries were lined up again, and where the next request goes on.
-private struct ResendAnswer: Encodable, Sendable {
+struct ResendAnswer: Codable, Sendable {
   /// No request lines up more than this.
   static let limit = 1000
 

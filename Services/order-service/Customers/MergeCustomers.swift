@@ -31,6 +31,7 @@ struct MergeCustomers: Sendable {
       let rows = change.transaction
       // Never to an id that was merged away itself: readers of the event need not follow chains.
       let into = try CustomerStore.present(rows, input.into)
+      guard change.shard.owns(key: into) else { throw Problem.mergeAcrossShards }
       if let merge = try CustomerStore.merge(rows, customer) {
         guard Customer.isSame(merge.into, into) else { throw Problem.customerMerged(merge) }
         return merge

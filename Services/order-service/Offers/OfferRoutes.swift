@@ -12,14 +12,18 @@ struct OfferRoutes: Sendable {
         environment: request.queryValue("environment"))
       return .json(Eligibility(customer: customer, groups: groups.map(Eligibility.Group.init)))
     }
-    router.on(.post, "/v1/offers/promotional", scope: .orders, tokens: .admittedByHandler) {
-      request in
+    router.on(
+      .post, "/v1/offers/promotional", scope: .orders, tokens: .admittedByHandler,
+      home: .customerInBody
+    ) { request in
       let input = try request.json(SignOffer.PromotionalInput.self)
       try request.admit(customer: input.customer)
       return .json(try await signOffer.promotional(input)).with("Cache-Control", "no-store")
     }
-    router.on(.post, "/v1/offers/introductory", scope: .orders, tokens: .admittedByHandler) {
-      request in
+    router.on(
+      .post, "/v1/offers/introductory", scope: .orders, tokens: .admittedByHandler,
+      home: .customerInBody
+    ) { request in
       let input = try request.json(SignOffer.IntroductoryInput.self)
       try request.admit(customer: input.customer)
       return .json(try await signOffer.introductory(input)).with("Cache-Control", "no-store")

@@ -1,12 +1,14 @@
 import Cryptography
 import Events
 import HTTPServer
+import JSON
 import SQLite
 
 /// `GET /v1/orders`: orders by customer, by state, by time, the newest first, in pages.
 struct ListOrders: Sendable {
   /// The most orders of a page.
   static let largestPage = 200
+  private static let usualPage = 50
 
   var customer: String?
   var state: OrderState?
@@ -16,6 +18,14 @@ struct ListOrders: Sendable {
   var to: Int64?
   var limit: Int
   var cursor: Cursor?
+
+  /// How the lists of all shards become one.
+  static let gathering = Gathering("orders", isDescending: true, usualLimit: usualPage) {
+    fields throws(JSONFieldFault) in
+    let (createdAt, id) = (try fields.number("createdAt"), try fields.text("id"))
+    return Gathering.Place(
+      rank: Gathering.Rank(createdAt, id), cursor: Cursor(createdAt: createdAt, id: id).text)
+  }
 
   struct Page: Sendable {
     let orders: [Order]
@@ -53,7 +63,7 @@ struct ListOrders: Sendable {
     state = try Self.state(request)
     from = try Self.time(request, "from")
     to = try Self.time(request, "to")
-    limit = try request.pageLimit(default: 50, most: Self.largestPage)
+    limit = try request.pageLimit(default: Self.usualPage, most: Self.largestPage)
     if let text = request.queryValue("cursor") {
       guard let cursor = Cursor(text) else {
         throw .invalidParameter("cursor", "take it from the member next of the page before.")

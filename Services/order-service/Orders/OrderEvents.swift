@@ -23,8 +23,10 @@ struct OrderEvents: Sendable {
   var heartbeat = OrderEvents.heartbeat
 
   func add(to router: inout Router) {
-    router.on(.get, "/v1/orders/{id}/events", scope: .orders, tokens: .admittedByHandler) {
-      request in
+    router.on(
+      .get, "/v1/orders/{id}/events", scope: .orders, tokens: .admittedByHandler,
+      home: .id("id", streams: true)
+    ) { request in
       try await stream(request)
     }
   }

@@ -15,29 +15,41 @@ struct OrderRoutes: Sendable {
   let submitProof: SubmitProof
 
   func add(to router: inout Router) {
-    router.on(.post, "/v1/orders", scope: .orders, tokens: .admittedByHandler) { request in
+    let byOrder = Home.id("id", streams: false)
+    router.on(
+      .post, "/v1/orders", scope: .orders, tokens: .admittedByHandler, home: .customerInBody
+    ) { request in
       try await place(request)
     }
-    router.on(.get, "/v1/orders", scope: .orders, tokens: .admittedByHandler) { request in
+    router.on(
+      .get, "/v1/orders", scope: .orders, tokens: .admittedByHandler,
+      home: .customerInQuery(ListOrders.gathering)
+    ) { request in
       try await list(request)
     }
-    router.on(.get, "/v1/orders/{id}", scope: .orders, tokens: .admittedByHandler) { request in
+    router.on(
+      .get, "/v1/orders/{id}", scope: .orders, tokens: .admittedByHandler, home: byOrder
+    ) { request in
       try await read(request)
     }
-    router.on(.get, "/v1/orders/{id}/moves", scope: .orders, tokens: .admittedByHandler) {
-      request in
+    router.on(
+      .get, "/v1/orders/{id}/moves", scope: .orders, tokens: .admittedByHandler, home: byOrder
+    ) { request in
       try await moves(request)
     }
-    router.on(.post, "/v1/orders/{id}/cancel", scope: .orders, tokens: .admittedByHandler) {
-      request in
+    router.on(
+      .post, "/v1/orders/{id}/cancel", scope: .orders, tokens: .admittedByHandler, home: byOrder
+    ) { request in
       try await move(request, .cancel)
     }
-    router.on(.post, "/v1/orders/{id}/pending", scope: .orders, tokens: .admittedByHandler) {
-      request in
+    router.on(
+      .post, "/v1/orders/{id}/pending", scope: .orders, tokens: .admittedByHandler, home: byOrder
+    ) { request in
       try await move(request, .pending)
     }
-    router.on(.post, "/v1/orders/{id}/proofs", scope: .orders, tokens: .admittedByHandler) {
-      request in
+    router.on(
+      .post, "/v1/orders/{id}/proofs", scope: .orders, tokens: .admittedByHandler, home: byOrder
+    ) { request in
       try await prove(request)
     }
   }

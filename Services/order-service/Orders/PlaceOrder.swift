@@ -17,15 +17,13 @@ struct PlaceOrder: Sendable {
 
   let store: Store
   let shop: Shop
-  let partitions: Int
   let notices: Notices
   private let placed: Counter
   private let repeated: Counter
 
-  init(store: Store, shop: Shop, partitions: Int, notices: Notices, metrics: Metrics) {
+  init(store: Store, shop: Shop, notices: Notices, metrics: Metrics) {
     self.store = store
     self.shop = shop
-    self.partitions = partitions
     self.notices = notices
     placed = metrics.counter("orders_placed_total", "Orders that were opened.")
     repeated = metrics.counter(
@@ -50,7 +48,7 @@ struct PlaceOrder: Sendable {
     }
     let lifetime = shop.lifetime(of: app.bundleId)
     let hash = SHA256.hex("\(input.customer)\n\(app.bundleId)\n\(product.id)\n\(quantity)")
-    let (partitions, notices) = (partitions, notices)
+    let notices = notices
 
     let (order, isRepeated) = try await store.change { change -> (Order, Bool) in
       if let key = idempotencyKey,
@@ -62,7 +60,8 @@ struct PlaceOrder: Sendable {
         return (order, true)
       }
       let customer = try CustomerStore.present(change.transaction, input.customer)
-      let id = OrderID.make(customer: customer, partitions: partitions)
+      let id = IDPartition.uuid(
+        of: change.shard.partition(of: customer), partitions: change.shard.partitions)
       let order = Order(
         id: id, revision: 1, customer: customer, bundleId: app.bundleId, productId: product.id,
         quantity: quantity, state: .created, mismatched: false, createdAt: change.now,

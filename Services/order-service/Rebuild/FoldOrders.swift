@@ -63,6 +63,14 @@ enum FoldOrders {
     }
   }
 
+  /// A merge of another partition into a customer of this shard: a re-shard may have parted the two.
+  static func alias(_ record: ReceivedRecord, _ shard: Shard) throws -> RecordWork? {
+    guard let merge = try record.decode(CustomerMerged.self, type: .customerMerged),
+      shard.owns(key: merge.into)
+    else { return nil }
+    return { change in try CustomerStore.save(change.transaction, merge) }
+  }
+
   /// A proof as it was posted, from `iap.proofs`.
   static func proof(_ record: ReceivedRecord) throws -> RecordWork? {
     guard let proof = try record.decode(Proof.self, type: .proofSubmitted) else { return nil }
@@ -100,6 +108,26 @@ enum FoldOrders {
       INSERT INTO proofs (id, order_id, customer, submitted_at) VALUES (?, ?, ?, ?)
       ON CONFLICT DO NOTHING
       """, id, orderId, orderId == nil ? customer : nil, time)
+  }
+
+  /// Takes out what lies on another shard since a re-shard has parted a merge, and notes where.
+  static func part(_ change: Change) throws {
+    let (transaction, shard) = (change.transaction, change.shard)
+    let merges = try transaction.query("SELECT customer, merged_into FROM merges") {
+      (customer: $0.text(0), into: $0.text(1))
+    }
+    let notices = Notices()
+    for merge in merges where !shard.owns(key: merge.into) {
+      let partition = shard.partition(of: merge.into)
+      let orders = try transaction.query("SELECT id FROM orders WHERE customer = ?", merge.customer)
+      {
+        $0.text(0)
+      }
+      for what in orders + [Elsewhere.name(ofCustomer: merge.customer)] {
+        try Elsewhere.insert(transaction, what, partition: partition)
+      }
+      try EraseCustomer.forget(merge.customer, change, notices)
+    }
   }
 
   /// Gives all to those whom merges led to, notes whose orders were still to be moved, and forgets

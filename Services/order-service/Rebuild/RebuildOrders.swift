@@ -1,4 +1,5 @@
 import Events
+import Kafka
 import Pipeline
 import SQLite
 import ServiceRuntime
@@ -18,12 +19,26 @@ enum RebuildOrders {
       try change.transaction.run(
         "CREATE TABLE rebuild_erased (customer TEXT PRIMARY KEY) WITHOUT ROWID")
     }
-    try rebuild.read([.orders], to: .end) { try FoldOrders.order($0) }
+    let parted = try PartedCustomers(rebuild)
+    func read(
+      _ topic: Topic, to limit: Rebuild.Limit, _ prepare: (ReceivedRecord) throws -> RecordWork?
+    ) throws {
+      try rebuild.read([topic], to: limit, whole: parted.isAny) { record in
+        try parted.concerns(record) ? prepare(record) : nil
+      }
+    }
+    try read(.orders, to: .end) { try FoldOrders.order($0) }
     try rebuild.requirePositions()
-    try rebuild.read([.customers], to: .end) { try FoldOrders.customer($0) }
-    try rebuild.read([.proofs], to: .end) { try FoldOrders.proof($0) }
-    try rebuild.read([.transactions], to: .position) { try FoldOrders.outcome($0) }
-    try rebuild.change { try FoldOrders.finish($0) }
+    try rebuild.read([.customers], to: .end, whole: parted.isAny) { record in
+      try parted.shard.owns(record.partition)
+        ? FoldOrders.customer(record) : FoldOrders.alias(record, parted.shard)
+    }
+    try read(.proofs, to: .end) { try FoldOrders.proof($0) }
+    try read(.transactions, to: .position) { try FoldOrders.outcome($0) }
+    try rebuild.change { change in
+      if !parted.shard.isAlone { try FoldOrders.part(change) }
+      try FoldOrders.finish(change)
+    }
     try rebuild.takeOver(unpublished)
     try rebuild.finish()
   }

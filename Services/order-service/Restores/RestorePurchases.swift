@@ -75,10 +75,10 @@ struct RestorePurchases: Sendable {
     try Problem.check(customer: input.customer)
     let app = try shop.app(input.bundleId)
     let posted = try Self.posted(input)
-    let now = store.clock.now()
+    let (now, shard) = (store.clock.now(), store.shard)
     // A restore at every launch brings nothing new: that is answered without a write.
     let known = try await store.readers.read { reader -> Restore? in
-      let plan = try Self.plan(reader, posted, input.customer, app.bundleId, at: now)
+      let plan = try Self.plan(reader, posted, input.customer, app.bundleId, shard, at: now)
       guard plan.new.isEmpty else { return nil }
       return try RestoreStore.restore(reader, plan.restore.id)
     }
@@ -89,7 +89,7 @@ struct RestorePurchases: Sendable {
     } else {
       restore = try await store.change { change in
         let plan = try Self.plan(
-          change.transaction, posted, input.customer, app.bundleId, at: change.now)
+          change.transaction, posted, input.customer, app.bundleId, shard, at: change.now)
         for proof in plan.new { try ProofStore.submit(change, proof, traceparent: traceparent) }
         return try RestoreStore.insert(change.transaction, plan.restore)
       }
@@ -155,7 +155,7 @@ struct RestorePurchases: Sendable {
 
   private static func plan(
     _ rows: some StoreRows, _ posted: [Posted], _ customer: String, _ bundleId: String,
-    at now: Int64
+    _ shard: Shard, at now: Int64
   ) throws -> (restore: Restore, new: [Proof]) {
     let customer = try CustomerStore.present(rows, customer)
     let place = "\(Notices.restores(of: customer))\n\(bundleId)"
@@ -177,7 +177,9 @@ struct RestorePurchases: Sendable {
     }
     let name = items.map { "\($0.place) \($0.proofId ?? $0.fault ?? "")" }.joined(separator: "\n")
     let restore = Restore(
-      id: UUIDs.version5(namespace: EventID.namespace, name: "restore\n\(place)\n\(name)"),
+      id: IDPartition.stamp(
+        UUIDs.version5(namespace: EventID.namespace, name: "restore\n\(place)\n\(name)"),
+        shard.partition(of: customer), partitions: shard.partitions),
       customer: customer, bundleId: bundleId, createdAt: now, items: items)
     return (restore, new.values.sorted { $0.id < $1.id })
   }

@@ -14,10 +14,15 @@ struct RestoreRoutes: Sendable {
   let restorePurchases: RestorePurchases
 
   func add(to router: inout Router) {
-    router.on(.post, "/v1/restores", scope: .orders, tokens: .admittedByHandler) { request in
+    router.on(
+      .post, "/v1/restores", scope: .orders, tokens: .admittedByHandler, home: .customerInBody
+    ) { request in
       try await restore(request)
     }
-    router.on(.get, "/v1/restores/{id}", scope: .orders, tokens: .admittedByHandler) { request in
+    router.on(
+      .get, "/v1/restores/{id}", scope: .orders, tokens: .admittedByHandler,
+      home: .id("id", streams: false)
+    ) { request in
       try await read(request)
     }
   }

@@ -9,7 +9,7 @@ enum Tool {
       DemoCommand.command, UpCommand.command, TopicsCommand.create, TopicsCommand.check,
       InspectCommand.command, KeysCommand.create, KeysCommand.list, KeysCommand.revoke,
       CatalogCommand.check, CatalogCommand.importing, CatalogCommand.export,
-      DoctorCommand.command, BackupCommand.command, ImportCommand.command,
+      DoctorCommand.command, BackupCommand.command, ReshardCommand.command, ImportCommand.command,
       ReplayCommand.why, WhatIfCommand.command, IsItTrue.command, ReplayCommand.again,
     ] + DeadLettersCommand.all
 

@@ -21,10 +21,10 @@ struct AdminRoutes: Sendable {
 
   /// Runs a handler; what Apple says becomes a problem document.
   private func on(
-    _ method: HTTPServer.Method, _ path: String, _ router: inout Router,
+    _ method: HTTPServer.Method, _ path: String, _ router: inout Router, home: Home = .here,
     _ work: @escaping @Sendable (Request) async throws -> Response
   ) {
-    router.on(method, path, scope: .admin) { request in
+    router.on(method, path, scope: .admin, home: home) { request in
       do {
         return try await work(request)
       } catch let error as APIError {
@@ -167,13 +167,13 @@ struct AdminRoutes: Sendable {
   }
 
   private func addImports(to router: inout Router) {
-    on(.put, "/v1/admin/imports/{id}", &router) { request in
+    on(.put, "/v1/admin/imports/{id}", &router, home: .key("id")) { request in
       .json(try await imports.open(request.parameter("id"), try request.json()))
     }
-    on(.post, "/v1/admin/imports/{id}/lines", &router) { request in
+    on(.post, "/v1/admin/imports/{id}/lines", &router, home: .key("id")) { request in
       .json(try await imports.take(request.parameter("id"), try request.json()), status: 202)
     }
-    on(.get, "/v1/admin/imports/{id}", &router) { request in
+    on(.get, "/v1/admin/imports/{id}", &router, home: .key("id")) { request in
       .json(try await imports.progress(request.parameter("id")))
     }
   }

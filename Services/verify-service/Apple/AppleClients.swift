@@ -1,9 +1,11 @@
 import AppStore
 import Catalog
 import HTTPClient
+import Pipeline
 import ServiceRuntime
 
-/// The ways to Apple's servers, shared by all who ask: one limiter per app and environment.
+/// The ways to Apple's servers, shared by all who ask: one limiter per app and environment, with this
+/// shard's part of Apple's rates.
 final class AppleClients: Service {
   /// The name that logs show.
   let name = "apple"
@@ -23,8 +25,10 @@ final class AppleClients: Service {
     let otherClient = HTTPClient(workers: 4, name: "apple-other", log: log, metrics: metrics)
     self.apiClient = apiClient
     self.otherClient = otherClient
-    context = APIContext(bases: settings.apple.api, timing: timing, client: apiClient)
-      .counted(log: log, metrics: metrics)
+    var context = APIContext(bases: settings.apple.api, timing: timing, client: apiClient)
+    context.limiter = APILimiter(
+      share: 0.95 / Double(settings.pipeline.shards.shard.count), timing: timing)
+    self.context = context.counted(log: log, metrics: metrics)
     transport = { (request) async throws(HTTPClientError) in try await otherClient.send(request) }
     var lookups: [String: EnvironmentLookup] = [:]
     for (bundleId, key) in settings.apiKeys {

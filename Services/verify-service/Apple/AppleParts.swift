@@ -70,7 +70,9 @@ struct AppleParts: Sendable {
     times = settings.appleTimes
     apps = Set(settings.apps.all.map(\.bundleId))
     traces = AppleTraces(
-      lanes: Set(api.lanes), reconcileAfter: times.reconcileAfter,
+      lanes: Set(api.lanes),
+      homes: Set(api.lanes.filter { settings.pipeline.shards.shard.owns(key: $0.bundleId) }),
+      reconcileAfter: times.reconcileAfter,
       importsHistory: times.importsHistory)
     self.metrics = metrics
   }
@@ -78,6 +80,11 @@ struct AppleParts: Sendable {
   /// What is read from other services' topics; nothing where nobody can be asked.
   var inputs: [Topic: any RecordHandler] {
     api.lanes.isEmpty ? [:] : [.entitlements: NoteConsumption()]
+  }
+
+  /// What is read in full: whoever fills the gaps of an app must know of all of its notifications.
+  var wholeInputs: Set<Topic> {
+    traces.homes.isEmpty || times.backFillInterval == 0 ? [] : [.appstore]
   }
 
   /// What runs by itself.
@@ -104,7 +111,7 @@ struct AppleParts: Sendable {
         Reconcile(
           lane: lane, api: client, facts: facts, store: store, margin: times.reconcileAfter,
           recovered: counter("reconcile")))
-      if times.backFillInterval > 0 {
+      if times.backFillInterval > 0, traces.homes.contains(lane) {
         jobs.append(
           BackFill(
             lane: lane, api: client, facts: facts, store: store,

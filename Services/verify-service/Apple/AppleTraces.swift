@@ -7,6 +7,8 @@ import SQLite
 /// Only for apps with a key to Apple's API: for others nobody would ever come and take it away.
 struct AppleTraces: Sendable {
   let lanes: Set<AppleLane>
+  /// Those of them whose notifications are noted here, for back-fill: each app's on one shard.
+  let homes: Set<AppleLane>
   /// Milliseconds after a date without news at which Apple is asked.
   let reconcileAfter: Int64
   /// Whether the history of a lineage is fetched when it is seen first.
@@ -15,7 +17,7 @@ struct AppleTraces: Sendable {
   /// A notification was read from `iap.appstore`: back-fill need not bring it again.
   func saw(_ fact: AppStoreFact, _ change: Change) throws {
     guard let uuid = fact.notificationUUID,
-      lanes.contains(AppleLane(bundleId: fact.bundleId, environment: fact.environment))
+      homes.contains(AppleLane(bundleId: fact.bundleId, environment: fact.environment))
     else { return }
     try Self.know(uuid, change)
   }

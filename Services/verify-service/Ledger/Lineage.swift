@@ -19,6 +19,8 @@ struct Lineage: Sendable, Equatable {
   /// Copies of transactions, by id, of which one lies behind the other.
   private(set) var covered: [String: Copies<LineageTransaction>] = [:]
   private(set) var coveredRenewal: Copies<LineageRenewal>?
+  /// When an owner was erased last.
+  var erasedAt: Int64?
   /// When Apple signed the transaction by which the lineage last moved to another customer.
   var movedSignedDate: Int64?
 
@@ -37,6 +39,7 @@ struct Lineage: Sendable, Equatable {
     status = state.status
     statusDate = state.statusDate
     xcodeCertificate = state.xcodeCertificate
+    erasedAt = state.erasedAt
     self.coveredRenewal = coveredRenewal
     for copies in covered {
       if let id = copies.signed?.transactionId { self.covered[id] = copies }
@@ -107,6 +110,12 @@ struct Lineage: Sendable, Equatable {
     transactions.first { $0.transactionId == id }
   }
 
+  /// Notes that a customer was erased, if it is the owner.
+  mutating func noteErasure(of customer: String, at time: Int64) {
+    guard let owner, Customer.isSame(owner, customer) else { return }
+    erasedAt = max(time, erasedAt ?? .min)
+  }
+
   /// Every token that the lineage bears.
   var tokens: Set<String> {
     Set(transactions.compactMap(\.appAccountToken) + [renewal?.appAccountToken].compactMap { $0 })
@@ -136,6 +145,7 @@ struct Lineage: Sendable, Equatable {
       transactions: transactions, renewal: renewal, status: status, statusDate: statusDate,
       cause: cause, decidedAt: now)
     state.xcodeCertificate = xcodeCertificate
+    state.erasedAt = erasedAt
     return state
   }
 }

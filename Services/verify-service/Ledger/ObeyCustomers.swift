@@ -44,8 +44,9 @@ extension Ledger {
   func merged(_ merged: CustomerMerged, _ change: Change) throws {
     guard let (into, isErased) = try know(merged, change) else { return }
     for id in try LineageStore.lineages(change.transaction, of: merged.customer) {
-      try update(id, LineageCause(kind: isErased ? "erasure" : "merge"), change) {
-        $0.replace(merged.customer, with: isErased ? nil : into)
+      try update(id, LineageCause(kind: isErased ? "erasure" : "merge"), change) { lineage in
+        if isErased { lineage.noteErasure(of: merged.customer, at: merged.decidedAt) }
+        lineage.replace(merged.customer, with: isErased ? nil : into)
       }
     }
   }
@@ -65,8 +66,9 @@ extension Ledger {
   func erased(_ erased: CustomerErased, _ change: Change) throws {
     try know(erased, change)
     for id in try LineageStore.lineages(change.transaction, of: erased.customer) {
-      try update(id, LineageCause(kind: "erasure"), change) {
-        $0.replace(erased.customer, with: nil)
+      try update(id, LineageCause(kind: "erasure"), change) { lineage in
+        lineage.noteErasure(of: erased.customer, at: erased.decidedAt)
+        lineage.replace(erased.customer, with: nil)
       }
     }
   }

@@ -6,7 +6,9 @@ import SQLite
 /// Takes from facts that were applied before what the published states do not say; and puts back those
 /// that were read and never applied, as they waited for their token.
 struct FoldFacts: Sendable {
+  /// The lanes whose notifications are noted here.
   let lanes: Set<AppleLane>
+  let shard: Shard
 
   /// Takes in a record of `iap.appstore`; what was published is in the store already.
   func collect(_ record: ReceivedRecord) throws -> RecordWork? {
@@ -21,7 +23,7 @@ struct FoldFacts: Sendable {
     {
       try AppleTraces.know(uuid, change.at(record.timestamp))
     }
-    guard let lineage = fact.lineage else { return }
+    guard shard.owns(record.partition), let lineage = fact.lineage else { return }
     if let proof = fact.proof {
       try transaction.run(
         "INSERT INTO rebuild_proved (proof_id) VALUES (?) ON CONFLICT DO NOTHING", proof.id)

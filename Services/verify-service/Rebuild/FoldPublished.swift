@@ -8,11 +8,14 @@ enum FoldPublished {
   /// Causes by which an owner changes without a claim.
   static let obeyed: Set<String> = ["merge", "erasure", "token-known", "transfer"]
 
-  static func collect(_ record: ReceivedRecord) throws -> RecordWork? {
+  static func collect(_ record: ReceivedRecord, _ shard: Shard) throws -> RecordWork? {
     let encoded = record.value ?? []
     if let state = try record.decode(LineageState.self, type: .lineageChanged) {
+      guard shard.owns(key: state.lineage.description) else { return nil }
       return { change in try take(state, encoded, change.transaction) }
     }
+    // Those of other shards too: which had them before a re-shard nobody can say, and none may be decided
+    // twice.
     guard let outcome = try record.decode(ProofOutcome.self, type: .proofDecided) else {
       return nil
     }

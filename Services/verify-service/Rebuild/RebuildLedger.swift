@@ -24,22 +24,29 @@ enum RebuildLedger {
           .filter { app.environments[$0] != nil }
           .map { AppleLane(bundleId: app.bundleId, environment: $0) }
       })
+    let shard = settings.pipeline.shards.shard
+    let homes = lanes.filter { shard.owns(key: $0.bundleId) }
     let traces = AppleTraces(
-      lanes: lanes, reconcileAfter: settings.appleTimes.reconcileAfter, importsHistory: false)
+      lanes: lanes, homes: homes,
+      reconcileAfter: settings.appleTimes.reconcileAfter, importsHistory: false)
     let ledger = Ledger(
       policies: settings.apps.policies, linkWait: 0, traces: traces, metrics: Metrics())
     var reads: Set<Topic> = [.proofs, .appstore, .customers]
     if !lanes.isEmpty { reads.insert(.entitlements) }
     let rebuild = try Rebuild(
       service: "verify-service", settings: settings.pipeline, migrations: LineageStore.migrations,
-      reads: reads, folds: [.transactions], backup: options["--backup"], log: log)
+      reads: reads,
+      wholeReads: [.customers], folds: [.transactions], backup: options["--backup"], log: log)
     try rebuild.change { try RebuildTables.make($0) }
-    try rebuild.read([.transactions], to: .end) { try FoldPublished.collect($0) }
+    // A lineage's states stand where its customers' partitions are: those of all shards are looked at.
+    try rebuild.read([.transactions], to: .end, whole: true) {
+      try FoldPublished.collect($0, shard)
+    }
     try rebuild.requirePositions()
     let known = KnownBefore(ledger: ledger)
-    try rebuild.read([.customers], to: .position) { try known.collect($0) }
-    let facts = FoldFacts(lanes: lanes)
-    try rebuild.read([.appstore], to: .position) { try facts.collect($0) }
+    try rebuild.read([.customers], to: .position, whole: true) { try known.collect($0) }
+    let facts = FoldFacts(lanes: homes, shard: shard)
+    try rebuild.read([.appstore], to: .position, whole: !homes.isEmpty) { try facts.collect($0) }
     let hasReceipts = try rebuild.change { change in
       try change.transaction.first("SELECT 1 FROM rebuild_receipts LIMIT 1") { _ in true } ?? false
     }

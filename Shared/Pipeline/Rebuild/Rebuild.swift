@@ -24,6 +24,8 @@ public final class Rebuild {
   let consumer: Consumer
   let beginnings: [TopicPartition: Int64]
   let topics: TopicNames
+  /// Whose store it is.
+  public let shard: Shard
   private let inputNames: Set<String>
   private let path: String
   private let temporaryPath: String
@@ -37,17 +39,20 @@ public final class Rebuild {
   ///   - settings: Where everything is.
   ///   - migrations: The service's migrations.
   ///   - reads: The topics that the service reads, whose positions are set.
+  ///   - wholeReads: Of them those that every shard reads in full.
   ///   - folds: The topics that are folded besides.
   ///   - backup: An old copy of the store, for what no topic carries.
   ///   - log: Where it speaks.
   /// - Throws: `RebuildError` when a rebuild would be wrong; `KafkaError`, `SQLiteError`.
   public init(
     service: String, settings: PipelineSettings, migrations: [Migration], reads: Set<Topic>,
-    folds: Set<Topic>, backup: String?, log: Log
+    wholeReads: Set<Topic> = [], folds: Set<Topic>, backup: String?, log: Log
   ) throws {
     self.log = log
     self.backup = backup
     topics = settings.topics
+    let shard = settings.shards.shard
+    self.shard = shard
     path = settings.storePath
     temporaryPath = "\(path).rebuilding"
     lock = try StoreLock(store: path)
@@ -57,7 +62,7 @@ public final class Rebuild {
     let admin = try Admin(settings.kafka, name: "\(service)-rebuild", log: log, metrics: metrics)
     defer { admin.closeAndWait() }
     let counts = try plan.check(
-      reads.union(folds), admin, partitions: settings.partitions, timeout: Self.patience
+      reads.union(folds), admin, partitions: shard.partitions, timeout: Self.patience
     ) { _ in }
     let partitions = counts.flatMap { topic, count in
       (0..<Int32(count)).map { TopicPartition(settings.topics.name(of: topic), $0) }
@@ -66,19 +71,23 @@ public final class Rebuild {
       throw TopicsMissing(names: [topics.name(of: topic)])
     }
     consumer = try Consumer(
-      settings.kafka, groupID: "\(topics.prefix)\(service)", name: "\(service)-rebuild", log: log,
-      metrics: metrics)
+      settings.kafka, groupID: "\(topics.prefix)\(service)\(shard.suffix)",
+      name: "\(service)-rebuild", log: log, metrics: metrics)
     beginnings = try consumer.beginnings(of: partitions, timeout: Self.patience)
     ends = try consumer.ends(of: partitions, timeout: Self.patience)
     inputNames = Set(reads.map(settings.topics.name(of:)))
-    let inputs = partitions.filter { [inputNames] in inputNames.contains($0.topic) }
+    let wholeNames = Set(wholeReads.map(settings.topics.name(of:)))
+    let inputs = partitions.filter { [inputNames] in
+      inputNames.contains($0.topic)
+        && (wholeNames.contains($0.topic) || shard.owns($0.partition))
+    }
     committed = try consumer.committed(inputs, timeout: Self.patience)
     positions = committed
 
     for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
     store = try Store(
       path: temporaryPath, migrations: migrations, source: "/purser/\(service)",
-      topics: settings.topics, clock: settings.clock, log: log, metrics: metrics)
+      topics: settings.topics, shard: shard, clock: settings.clock, log: log, metrics: metrics)
   }
 
   static let patience = Duration.seconds(30)
@@ -88,7 +97,8 @@ public final class Rebuild {
   /// - Throws: `RebuildError.noPositions`.
   public func requirePositions() throws {
     let isAnythingToRead = ends.contains { partition, end in
-      inputNames.contains(partition.topic) && end > beginnings[partition, default: 0]
+      inputNames.contains(partition.topic) && shard.owns(partition.partition)
+        && end > beginnings[partition, default: 0]
     }
     guard positions.isEmpty, newestSequence > 0, isAnythingToRead else { return }
     throw RebuildError.noPositions

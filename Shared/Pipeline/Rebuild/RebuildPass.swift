@@ -25,15 +25,21 @@ extension Rebuild {
   /// - Parameters:
   ///   - topics: What is read.
   ///   - limit: How far.
+  ///   - isWhole: Whether the partitions of other shards are read too, those to their ends.
   ///   - prepare: Decodes a record, off the writer; nil when it gives nothing.
   public func read(
-    _ topics: [Topic], to limit: Limit, _ prepare: (ReceivedRecord) throws -> RecordWork?
+    _ topics: [Topic], to limit: Limit, whole isWhole: Bool = false,
+    _ prepare: (ReceivedRecord) throws -> RecordWork?
   ) throws {
     let names = Set(topics.map(self.topics.name(of:)))
-    var next = beginnings.filter { names.contains($0.key.topic) }
+    var next = beginnings.filter {
+      names.contains($0.key.topic) && (isWhole || shard.owns($0.key.partition))
+    }
     let ends = next.keys.reduce(into: [TopicPartition: Int64]()) { ends, partition in
       let end = self.ends[partition, default: 0]
-      ends[partition] = limit == .end ? end : min(end, positions[partition, default: 0])
+      let isForeign = positions[partition] == nil && !shard.owns(partition.partition)
+      ends[partition] =
+        limit == .end || isForeign ? end : min(end, positions[partition, default: 0])
     }
     next = next.filter { $0.value < ends[$0.key, default: 0] }
     guard !next.isEmpty else { return }

@@ -131,6 +131,29 @@ final class Bench {
     return (port, (ContinuousClock.now - began).inSeconds)
   }
 
+  /// Starts as many shards of a service as are asked for; returns their ports.
+  @discardableResult
+  func startShards(_ name: String) throws -> [Int] {
+    let count = options.shards
+    guard count > 1 else { return [try startService(name).port] }
+    let word = (name.split(separator: "-").first ?? "").uppercased()
+    let ports = try (0..<count).map { _ in try Self.freePort() }
+    let peers = ports.map { "http://127.0.0.1:\($0)" }.joined(separator: ",")
+    for (ordinal, port) in ports.enumerated() {
+      let own = [
+        "\(word)_HTTP_PORT": "\(port)", "PURSER_SHARD": "\(ordinal)",
+        "PURSER_SHARD_COUNT": "\(count)", "PURSER_PEERS": peers,
+      ]
+      try start(
+        "\(name)-\(ordinal)", "\(executables)/\(name)", [],
+        settings(word, store: "\(name)-\(ordinal).sqlite").merging(own) { $1 })
+    }
+    for (ordinal, port) in ports.enumerated() {
+      try waitReady(port, "/readyz", "\(name)-\(ordinal)")
+    }
+    return ports
+  }
+
   /// The environment of a service whose variables begin with a word.
   func settings(_ word: String, store: String) -> [String: String] {
     [

@@ -71,6 +71,8 @@ struct Options: Sendable {
   var customers = 1_000_000
   var seconds = 10.0
   var connections = 192
+  /// How many shards of each service the load is played on.
+  var shards = 1
   var keepsFolder = false
   /// Set in the child that is the empty server.
   var servePort: Int?
@@ -96,6 +98,7 @@ struct Options: Sendable {
       case "--customers": customers = try number(word)
       case "--seconds": seconds = Double(try number(word))
       case "--connections": connections = try number(word)
+      case "--shards": shards = try number(word)
       case "--serve-empty": servePort = try number(word)
       case "--only":
         guard let name = rest.popFirst(), allFigures.contains(where: { $0.name == name }) else {
@@ -105,7 +108,7 @@ struct Options: Sendable {
       default:
         throw BenchError(
           "'\(word)' is unknown; there are --json, --smoke, --only NAME, --seconds N, "
-            + "--connections N, --customers N, --keep")
+            + "--connections N, --shards N, --customers N, --keep")
       }
     }
     if isSmoke {

@@ -22,8 +22,14 @@ final class Load: Sendable {
   private let workers: Int
   private let books = Mutex<[String: Book]>([:])
   private let isEnding = Atomic<Bool>(false)
+  /// What the names of its customers begin with.
+  private let prefix: String
 
-  init(_ way: Way, seed: UInt64, workers: Int) {
+  /// - Parameter earlier: A load before this one, whose customers must still have what they have.
+  init(_ way: Way, seed: UInt64, workers: Int, after earlier: Load? = nil) {
+    prefix = earlier.map { "\($0.prefix)c" } ?? "c"
+    let known = earlier?.books.withLock { $0 } ?? [:]
+    books.withLock { $0 = known }
     self.way = way
     self.seed = seed
     self.workers = workers
@@ -50,7 +56,7 @@ final class Load: Sendable {
   private func work(_ number: Int) async throws {
     var count = 0
     while !hasEnded {
-      let name = "c\(number)-\(count)"
+      let name = "\(prefix)\(number)-\(count)"
       var random = SeededGenerator(
         seed: seed &* 0x9E37_79B9 &+ UInt64(number) << 32 &+ UInt64(count))
       let buyer = Buyer(load: self, name: name)

@@ -3,13 +3,14 @@ import Glibc
 import Kafka
 import Processes
 import ServiceRuntime
+import Synchronization
 import Testing
 
 @testable import purser
 
 extension Way {
   /// The file of a service's store.
-  func store(of service: String) -> String { plan.file(StoreLook.files[service] ?? "") }
+  func store(of service: String) -> String { layout.withLock { $0.store(of: service, plan) } }
 
   /// Runs `<service> rebuild` to its end; the exit code.
   func rebuild(_ service: String, backup: String? = nil) async throws -> ChildProcess.Ending {
@@ -37,7 +38,10 @@ extension Way {
     let ending = try await rebuild(service)
     #expect(ending == .exit(0), "\(service): \(lastLines(of: "\(service)-rebuild"))")
     let after = try await offPool { try CanonicalStore(path) }
-    let differences = before.differences(from: after)
+    // A shard knows of its own outcomes, and once it is rebuilt of all.
+    let differences = before.differences(from: after).filter {
+      shardCount == 1 || !$0.hasPrefix("only rebuilt: proof_outcomes")
+    }
     #expect(differences.isEmpty, "\(service)")
     for line in differences { Issue.record("\(service) \(line)") }
     #expect(!after.lines.isEmpty)

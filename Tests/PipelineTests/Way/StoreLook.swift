@@ -1,6 +1,7 @@
 import Events
 import Kafka
 import SQLite
+import Synchronization
 
 @testable import purser
 
@@ -34,27 +35,46 @@ struct StoreLook: Sendable {
   /// Proofs that have no outcome in the store of the orders.
   var undecidedProofs: Int64 = 0
 
-  /// Reads all three stores; blocks.
-  init(_ path: (String) -> String) throws {
+  /// Reads the stores of all shards; blocks.
+  init(_ layout: ShardLayout, _ plan: StackPlan) throws {
     for (service, file) in Self.files {
-      let connection = try Connection(path: path(file), mode: .readOnly)
-      for table in Self.tables[service] ?? [] {
-        rows["\(service).\(table)"] = try connection.first("SELECT COUNT(*) FROM \(table)") {
-          $0.int(0)
+      var positions: [(shard: Int, found: [TopicPartition: Int64])] = []
+      for (ordinal, folder) in layout.folders(plan).enumerated() {
+        let connection = try Connection(path: "\(folder)/\(file)", mode: .readOnly)
+        for table in Self.tables[service] ?? [] {
+          rows["\(service).\(table)", default: 0] +=
+            try connection.first("SELECT COUNT(*) FROM \(table)") { $0.int(0) } ?? 0
+        }
+        let found = try connection.query(
+          "SELECT topic, partition, next_offset FROM input_positions"
+        ) { row in
+          (TopicPartition(row.text(0), Int32(truncatingIfNeeded: row.int(1))), row.int(2))
+        }
+        positions.append((ordinal, Dictionary(uniqueKeysWithValues: found)))
+        if service == "order-service" {
+          undecidedProofs +=
+            try connection.first("SELECT COUNT(*) FROM proofs WHERE outcome IS NULL") { $0.int(0) }
+            ?? 0
         }
       }
-      let positions = try connection.query(
-        "SELECT topic, partition, next_offset FROM input_positions"
-      ) { row in
-        (TopicPartition(row.text(0), Int32(truncatingIfNeeded: row.int(1))), row.int(2))
-      }
-      self.positions[service] = Dictionary(uniqueKeysWithValues: positions)
-      if service == "order-service" {
-        undecidedProofs =
-          try connection.first("SELECT COUNT(*) FROM proofs WHERE outcome IS NULL") { $0.int(0) }
-          ?? 0
-      }
+      self.positions[service] = Self.together(positions, service, plan)
     }
+  }
+
+  /// Each partition's position on the shard that owns it; of what all read in full the least.
+  private static func together(
+    _ positions: [(shard: Int, found: [TopicPartition: Int64])], _ service: String,
+    _ plan: StackPlan
+  ) -> [TopicPartition: Int64] {
+    let whole = plan.topics.name(of: .customers)
+    var all: [TopicPartition: Int64] = [:]
+    for partition in Set(positions.flatMap(\.found.keys)) {
+      let owner = Int(partition.partition) % positions.count
+      let isWhole = service == "verify-service" && partition.topic == whole
+      let readers = positions.filter { isWhole || $0.shard == owner }
+      all[partition] = readers.map { $0.found[partition] ?? 0 }.min()
+    }
+    return all
   }
 
   /// Why the way is not quiet, given where the logs end; nil when it is.
@@ -90,8 +110,12 @@ struct StoreContents: Sendable {
   /// By customer.
   var balances: [String: [Balance]] = [:]
 
-  /// Reads all three stores; blocks.
-  init(_ path: (String) -> String) throws {
+  /// Reads the stores of all shards; blocks.
+  init(_ layout: ShardLayout, _ plan: StackPlan) throws {
+    for folder in layout.folders(plan) { try read { "\(folder)/\($0)" } }
+  }
+
+  private mutating func read(_ path: (String) -> String) throws {
     let orderStore = try Connection(path: path("orders.sqlite"), mode: .readOnly)
     for order in try orderStore.query(
       "SELECT body FROM orders",
@@ -114,7 +138,8 @@ struct StoreContents: Sendable {
     for (customer, version) in try store.query(
       "SELECT customer, version FROM customers", map: { row in (row.text(0), row.int(1)) })
     {
-      versions[customer] = version
+      // Of who was merged there may be a copy.
+      versions[customer] = max(version, versions[customer] ?? 0)
     }
     for (customer, entitlement) in try store.query(
       "SELECT customer, body FROM entitlements WHERE is_active = 1 ORDER BY environment, name",
@@ -138,7 +163,8 @@ struct StoreContents: Sendable {
 extension Way {
   /// What stands in the stores now.
   func stores() async throws -> StoreLook {
-    try await offPool { [plan] in try StoreLook(plan.file) }
+    let layout = layout.withLock { $0 }
+    return try await offPool { [plan] in try StoreLook(layout, plan) }
   }
 
   /// Waits until nothing is on its way: all is read, all is published, every proof has its outcome.
@@ -160,6 +186,7 @@ extension Way {
     } catch let error as NotInTime {
       throw NotInTime(description: "\(error.description): \(unrest)")
     }
-    return try await offPool { [plan] in try StoreContents(plan.file) }
+    let layout = layout.withLock { $0 }
+    return try await offPool { [plan] in try StoreContents(layout, plan) }
   }
 }

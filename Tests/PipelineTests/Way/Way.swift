@@ -26,6 +26,8 @@ final class Way: Sendable {
   /// Settings of a service beyond those of the plan, by its name.
   private let extra: [String: [String: String]]
   private let children = Mutex<[String: ChildProcess]>([:])
+  /// How many shards there are, and where they stand.
+  let layout = Mutex(ShardLayout.single)
 
   /// The stack of the running test.
   @TaskLocal static var current: Way?
@@ -77,11 +79,13 @@ final class Way: Sendable {
   /// The program of a process by its name, with all of its settings.
   func program(_ name: String) throws -> ChildProcess.Program {
     let all = [plan.simulator] + plan.services.map(\.program)
-    guard var program = all.first(where: { $0.name == name }) else {
+    let (service, part) = ShardLayout.split(name)
+    guard var program = all.first(where: { $0.name == service }) else {
       throw NotInTime(description: "no program \(name)")
     }
     program.environment.merge(broker.settings) { $1 }
-    program.environment.merge(extra[name] ?? [:]) { $1 }
+    program.environment.merge(extra[service] ?? [:]) { $1 }
+    if let part { layout.withLock { $0.adapt(&program, name, part, plan) } }
     return program
   }
 
@@ -125,13 +129,17 @@ final class Way: Sendable {
   /// Lets a frozen process go on.
   func thaw(_ name: String) { child(name)?.send(SIGCONT) }
 
-  /// The address of a service or of the simulator.
-  func address(of name: String) -> String {
-    switch name {
-    case "order-service": plan.orderURL
-    case "verify-service": plan.verifyURL
-    case "entitlement-service": plan.entitlementURL
-    default: plan.simulatorURL
+  /// The address of a service, of any of its shards, or of the simulator.
+  func address(of name: String) -> String { addresses(of: name)[0] }
+
+  /// The addresses of a service's shards, or its only one.
+  func addresses(of name: String) -> [String] {
+    if let urls = layout.withLock({ $0.addresses(of: name) }) { return urls }
+    return switch ShardLayout.split(name).service {
+    case "order-service": [plan.orderURL]
+    case "verify-service": [plan.verifyURL]
+    case "entitlement-service": [plan.entitlementURL]
+    default: [plan.simulatorURL]
     }
   }
 
@@ -144,7 +152,8 @@ final class Way: Sendable {
   /// not what its schema promises.
   func stop(keepingFiles: Bool = false) async -> [String] {
     var complaints: [String] = []
-    for name in Self.services.reversed() + ["app-store-simulator"] {
+    let running = children.withLock { $0.keys.filter { $0 != "app-store-simulator" } }
+    for name in running.sorted().reversed() + ["app-store-simulator"] {
       guard let child = children.withLock({ $0.removeValue(forKey: name) }) else { continue }
       let began = ContinuousClock.now
       if child.ending.current == nil { child.send(SIGTERM) }

@@ -10,17 +10,17 @@ enum LoadFigures {
     let apple = try Apple()
     try bench.configure(apple)
     try bench.startBroker()
-    let (port, _) = try bench.startService("order-service")
-    try bench.startService("verify-service")
-    try bench.startService("entitlement-service")
+    let ports = try bench.startShards("order-service")
+    try bench.startShards("verify-service")
+    try bench.startShards("entitlement-service")
     let subscriber = try Subscriber(bench)
     defer { subscriber.close() }
 
     // One after the other: a short load to warm up, then the measured one.
-    var load = Load(bench, apple, port, name: "warm", first: 0)
+    var load = Load(bench, apple, ports, name: "warm", first: 0)
     _ = try load.play(seconds: bench.options.isSmoke ? 0.3 : 2)
     let warm = load
-    load = Load(bench, apple, port, name: "load", first: 1_000_000)
+    load = Load(bench, apple, ports, name: "load", first: 1_000_000)
     var window = CPUWindow(bench.children)
     let rate = try load.play(seconds: bench.options.seconds)
     let purchases = load.tally.accepted
@@ -62,7 +62,7 @@ enum LoadFigures {
             + "\(shown(verification)) µs",
           "answer to the app with `Prefer: wait`: p50 \(shown(load.tally.waits.median)), "
             + "p99 \(shown(load.tally.waits.percentile(0.99))) ms, "
-            + "\(bench.options.connections) purchases at a time",
+            + "\(bench.options.connections) purchases at a time, \(bench.options.shards) shards",
           "generator, signer included: "
             + "\(shown(window.seconds("generator") / window.total * 100)) % of that CPU",
         ]),
@@ -101,14 +101,14 @@ final class Load {
   private(set) var tally = Tally()
   private let bench: Bench
   private let apple: Apple
-  private let port: Int
+  private let ports: [Int]
   private let name: String
   private var next: Int
 
-  init(_ bench: Bench, _ apple: Apple, _ port: Int, name: String, first: Int) {
+  init(_ bench: Bench, _ apple: Apple, _ ports: [Int], name: String, first: Int) {
     self.bench = bench
     self.apple = apple
-    self.port = port
+    self.ports = ports
     self.name = name
     next = first
   }
@@ -120,7 +120,7 @@ final class Load {
     let began = ContinuousClock.now
     for number in 0..<bench.options.connections {
       let buyer = Buyer(load: self, customer: "\(name)-\(number)", end: end)
-      try client.connect(port: port) { answer in try buyer.next(answer) }
+      try client.connect(port: ports[number % ports.count]) { answer in try buyer.next(answer) }
     }
     try client.run()
     return Double(tally.accepted) / (ContinuousClock.now - began).inSeconds

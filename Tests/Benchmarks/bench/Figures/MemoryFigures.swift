@@ -20,7 +20,7 @@ enum MemoryFigures {
     var purchases = 0
     for minute in 0..<minutes {
       let load = Load(
-        bench, apple, port, name: "minute-\(minute)", first: (minute + 1) * 10_000_000)
+        bench, apple, [port], name: "minute-\(minute)", first: (minute + 1) * 10_000_000)
       _ = try load.play(seconds: bench.options.isSmoke ? 0.3 : 60)
       purchases += load.tally.accepted
       levels.append(services.map { Meter.memory(of: bench.child($0)?.processID) })
