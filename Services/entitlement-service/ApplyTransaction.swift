@@ -26,8 +26,8 @@ struct ApplyTransaction: RecordHandler {
     guard let state = try record.decode(LineageState.self, type: .lineageChanged) else {
       return nil
     }
-    let encoded = record.value ?? []
-    return { change in try apply(state, encoded, change) }
+    let (encoded, start) = (record.value ?? [], record.wayStart)
+    return { change in try apply(state, encoded, change.since(start)) }
   }
 
   private func apply(_ state: LineageState, _ encoded: [UInt8], _ change: Change) throws {

@@ -47,7 +47,12 @@ enum VerifyService {
         verifyReceipt: VerifyReceiptClient(
           production: settings.apple.receiptProduction, sandbox: settings.apple.receiptSandbox,
           secrets: settings.sharedSecrets, apps: settings.apps,
-          transport: apple.transport
+          transport: apple.transport,
+          observe: { server, word, time in
+            metrics.countAppleRequest(
+              "verifyReceipt", environment: server == .production ? "Production" : "Sandbox",
+              result: word, time)
+          }
         ) { clock.now() })
       let worker = IntakeWorker(store: store, log: log, metrics: metrics) { row in
         await ask.ask(row)
@@ -55,7 +60,8 @@ enum VerifyService {
       let inputs: [Topic: any RecordHandler] = [
         .proofs: ProveProof(judge: judge, worker: worker, metrics: metrics),
         .appstore: RecordFact(
-          ledger: ledger, shard: settings.pipeline.shards.shard, metrics: metrics),
+          ledger: ledger, newest: try NewestNotifications(store, metrics: metrics),
+          shard: settings.pipeline.shards.shard, metrics: metrics),
         .customers: KnowCustomers(ledger: ledger),
       ]
       let parts = try PipelineParts(
@@ -135,11 +141,13 @@ struct Verifiers: Sendable {
       clock: { clock.now() })
     intake = try SignedDataVerifier(roots: settings.roots, apps: identities) { clock.now() }
     receipts = try ReceiptVerifier(roots: settings.roots, apps: identities)
-    for (name, verifier) in [("edge", edge), ("intake", intake)] {
-      metrics.reading(
-        "verify_chain_cache_misses", "Certificate chains that had to be verified in full.",
-        labels: ["verifier": name]
-      ) { Int(clamping: verifier.cacheCounts.misses) }
+    metrics.readings(
+      "verify_chain_cache_misses_total", "Certificate chains that had to be verified in full.",
+      kind: .counter
+    ) { [edge, intake] in
+      [("edge", edge), ("intake", intake)].map { name, verifier in
+        Metrics.Reading(Double(verifier.cacheCounts.misses), labels: ["verifier": name])
+      }
     }
   }
 }

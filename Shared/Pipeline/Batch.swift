@@ -29,6 +29,8 @@ struct Batch: Sendable {
 
   /// What happened to a batch.
   struct Result: Sendable {
+    /// All of them, whatever became of each.
+    var records = 0
     var handled = 0
     var undecodable = 0
     var failed = 0
@@ -72,7 +74,7 @@ struct Batch: Sendable {
   }
 
   private func apply(_ change: Change, _ log: Log, undoesEach: Bool) throws -> Result {
-    var result = Result()
+    var result = Result(records: entries.count)
     // Nobody waits, as a rule: then no record needs to ask.
     var mayWait = try !WaitingRecords.isEmpty(change.transaction)
     for entry in entries {

@@ -22,6 +22,8 @@ public struct Change {
   var input: InputPlace?
   /// The trace that this change belongs to; what it publishes goes on with it.
   public internal(set) var trace: TraceContext?
+  /// Where the way began that leads to what is published; nil when none is measured.
+  var wayStart: WayStart?
 
   /// Puts a record into the outbox; the relay publishes it after COMMIT.
   ///
@@ -94,9 +96,19 @@ public struct Change {
     let record = Record(
       topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
       headers: headers.pairs.map { Header(name: $0.name, text: $0.value) }
-        + StoreHeaders.all(input: input, evaluatedAt: evaluatedAt, shard: context.shard))
+        + StoreHeaders.all(
+          input: input, evaluatedAt: evaluatedAt,
+          way: Self.isMeasured(topic) ? wayStart : nil, shard: context.shard))
     try Outbox.insert(transaction, record, timestamp: now)
     context.outbox.changed(after: transaction)
+  }
+
+  /// Whether the time of the way up to a topic is measured.
+  private static func isMeasured(_ topic: Topic) -> Bool {
+    switch topic {
+    case .transactions, .entitlements: true
+    default: false
+    }
   }
 
   /// Takes an erased customer's id out of the log of writes, this change's own entry included.
@@ -122,7 +134,7 @@ public struct Change {
   public func at(_ time: Int64) -> Change {
     Change(
       transaction: transaction, now: time, context: context, audit: audit, input: input,
-      trace: trace)
+      trace: trace, wayStart: wayStart)
   }
 
   /// Says that a timer's next due time may have changed.

@@ -2,6 +2,7 @@ import Events
 import Kafka
 import SQLite
 import ServiceRuntime
+import ServiceRuntime
 
 /// Writes records that cannot be used to the dead-letter topic: original key, value and headers,
 /// and beside them why and where they came from.
@@ -46,11 +47,22 @@ enum DeadLetters {
     return true
   }
 
+  /// The reasons that this module knows; they are shown from the start, since an alarm on a rise does
+  /// not see the first of what was not there before.
+  static func show(in metrics: Metrics) {
+    for reason in ["no-type", "no-value", "malformed-value", "handler-failed", "refused-by-kafka"] {
+      _ = counter(metrics, reason)
+    }
+  }
+
   private static func count(_ change: Change, _ reason: String) {
-    change.count(
-      change.context.metrics.counter(
-        "dead_letters_total", "Records given up, by reason; each is on the dead-letter topic.",
-        labels: ["reason": reason]))
+    change.count(counter(change.context.metrics, reason))
+  }
+
+  private static func counter(_ metrics: Metrics, _ reason: String) -> Counter {
+    metrics.counter(
+      "dead_letters_total", "Records given up, by reason; each is on the dead-letter topic.",
+      labels: ["reason": reason])
   }
 
   private static func insert(_ change: Change, _ original: Record, notes: [(String, String)])

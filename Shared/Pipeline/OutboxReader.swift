@@ -22,6 +22,13 @@ final class OutboxReader {
     ) { row in row.int(0) } ?? 1
   }
 
+  /// The first row after an id, with the time of its COMMIT in UTC milliseconds; nil when there is none.
+  func oldest(after id: Int64) throws -> (id: Int64, timestamp: Int64)? {
+    try connection.first(
+      "SELECT id, timestamp FROM outbox WHERE id > ? ORDER BY id LIMIT 1", id
+    ) { row in (row.int(0), row.int(1)) }
+  }
+
   /// The first rows after an id, in order: at most `limit`, and no more once they have `bytes`.
   ///
   /// - Returns: The rows, and whether there were no more.

@@ -26,7 +26,7 @@ public final class Processor: Service {
   private let stopping = Atomic<Bool>(false)
   private let caughtUp = Atomic<Bool>(false)
   private let connected = Atomic<Bool>(false)
-  private let consumer = Mutex<Consumer?>(nil)
+  let consumer = Mutex<Consumer?>(nil)
   private let pausing = Wake()
   private let ended = Completion<Void>()
 
@@ -70,6 +70,7 @@ public final class Processor: Service {
     self.relay = relay
     self.log = log
     self.metrics = ProcessorMetrics(metrics)
+    defer { showLag(metrics) }
     self.checkTopics = checkTopics
     self.makeConsumer = makeConsumer
   }

@@ -1,5 +1,26 @@
+import Kafka
 import ServiceRuntime
 import SQLite
+import Synchronization
+
+extension Processor {
+  /// Shows how far reading is behind, by what the client has heard already: nobody is asked.
+  func showLag(_ metrics: Metrics) {
+    metrics.readings(
+      "processor_lag_records",
+      "Records of an input that are not read yet, as of the last answer of the broker."
+    ) { [weak self] in
+      guard let self, let consumer = self.consumer.withLock({ $0 }) else { return [] }
+      return self.progress.positions.compactMap { partition, position in
+        consumer.knownEnd(of: partition).map { end in
+          Metrics.Reading(
+            Double(max(0, end - position)),
+            labels: ["topic": partition.topic, "partition": "\(partition.partition)"])
+        }
+      }
+    }
+  }
+}
 
 /// What a processor counts.
 struct ProcessorMetrics: Sendable {
@@ -12,6 +33,7 @@ struct ProcessorMetrics: Sendable {
   let relayWaits: Counter
   let waitingNow: Gauge
   let batchSeconds: Histogram
+  let batchSize: Histogram
 
   init(_ metrics: Metrics) {
     handled = metrics.counter("processor_records_total", "Records whose change is committed.")
@@ -28,6 +50,8 @@ struct ProcessorMetrics: Sendable {
     relayWaits = metrics.counter(
       "processor_relay_waits_total", "Times reading waited because the outbox was far behind.")
     batchSeconds = metrics.histogram("processor_batch_seconds", "From decoded batch to COMMIT.")
+    batchSize = metrics.histogram(
+      "processor_batch_records", "Records of one batch.", bounds: Histogram.sizes)
     waitingNow = metrics.gauge("processor_waiting_records", "Records that wait now.")
   }
 
@@ -38,5 +62,6 @@ struct ProcessorMetrics: Sendable {
     waiting.add(result.waiting)
     if let count = result.waitingNow { waitingNow.set(Int(clamping: count)) }
     batchSeconds.record(took)
+    batchSize.record(Double(result.records))
   }
 }

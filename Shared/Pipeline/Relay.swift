@@ -24,6 +24,7 @@ public final class Relay: Service {
   private let log: Log
   private let metrics: RelayMetrics
   private let tracker = DeliveryTracker()
+  private let age = OutboxAge()
   private let drainUntil = Mutex<Deadline?>(nil)
   private let topicsChecked = Completion<Void>()
   private let ended = Completion<Void>()
@@ -46,6 +47,11 @@ public final class Relay: Service {
     metrics.reading("outbox_undelivered", "Outbox rows that the broker does not have yet.") {
       [outbox = store.context.outbox, tracker] in
       Int(clamping: max(0, outbox.newestID - max(0, tracker.through)))
+    }
+    metrics.readings(
+      "outbox_oldest_age_seconds", "Since when the oldest of them has waited; 0 without one."
+    ) { [clock = store.clock, tracker, age] in
+      [Metrics.Reading(age.seconds(at: clock.now(), through: tracker.through))]
     }
   }
 
@@ -77,6 +83,7 @@ public final class Relay: Service {
   private func loop() {
     while topicsChecked.wait(by: .after(.milliseconds(200))) == nil {
       if isStopping { return }
+      lookAtAge()
     }
     var failures = 0
     while true {
@@ -84,7 +91,8 @@ public final class Relay: Service {
       do {
         let producer = try makeProducer()
         let session = RelaySession(
-          store: store, producer: producer, tracker: tracker, log: log, metrics: metrics,
+          store: store, producer: producer, tracker: tracker, age: age, log: log,
+          metrics: metrics,
           drainUntil: { self.drainUntil.withLock { $0 } })
         let fault = session.run()
         // After a failure nothing more may leave, or it would overtake the row that failed.
@@ -107,8 +115,14 @@ public final class Relay: Service {
   private func pause(_ duration: Duration) {
     let deadline = Deadline.after(duration)
     while !deadline.hasPassed && !isStopping {
+      lookAtAge()
       store.context.outbox.wake.wait(atMost: deadline.remaining)
     }
+  }
+
+  /// While there is no session that does.
+  private func lookAtAge() {
+    try? age.look(try OutboxReader(path: store.path), after: tracker.through)
   }
 
   /// Removes what the last reports said, so that the next start does not send it again.
@@ -124,22 +138,5 @@ public final class Relay: Service {
         "delivered rows stay in the outbox; the next start publishes them once more",
         ["error": LogValue(error)])
     }
-  }
-}
-
-/// What a relay counts.
-struct RelayMetrics: Sendable {
-  let delivered: Counter
-  let restarts: Counter
-  let refused: Counter
-  let storeFailures: Counter
-
-  init(_ metrics: Metrics) {
-    delivered = metrics.counter("relay_delivered_total", "Outbox rows that the broker has.")
-    restarts = metrics.counter("relay_restarts_total", "Times the producer was replaced.")
-    refused = metrics.counter(
-      "relay_refused_total", "Outbox rows that Kafka refused for good; each is a dead letter.")
-    storeFailures = metrics.counter(
-      "relay_store_failures_total", "Times the outbox could not be read or written.")
   }
 }

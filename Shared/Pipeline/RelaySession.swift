@@ -21,6 +21,7 @@ final class RelaySession {
   private let store: Store
   private let producer: Producer
   private let tracker: DeliveryTracker
+  private let age: OutboxAge
   private let log: Log
   private let metrics: RelayMetrics
   private let drainUntil: () -> Deadline?
@@ -37,12 +38,14 @@ final class RelaySession {
   private var isBlocked = false
 
   init(
-    store: Store, producer: Producer, tracker: DeliveryTracker, log: Log, metrics: RelayMetrics,
+    store: Store, producer: Producer, tracker: DeliveryTracker, age: OutboxAge, log: Log,
+    metrics: RelayMetrics,
     drainUntil: @escaping () -> Deadline?
   ) {
     self.store = store
     self.producer = producer
     self.tracker = tracker
+    self.age = age
     self.log = log
     self.metrics = metrics
     self.drainUntil = drainUntil
@@ -65,6 +68,7 @@ final class RelaySession {
         }
         try settleRefusals()
         try send()
+        try age.look(try outbox(), after: tracker.through)
       } catch {
         metrics.storeFailures.add()
         log.error("the outbox cannot be read or written; trying again", ["error": LogValue(error)])
@@ -146,6 +150,7 @@ final class RelaySession {
       return true
     }
     let (span, tracer) = (span(of: record), store.context.tracer)
+    let (way, clock) = (WayStart(of: row), store.clock)
     do throws(KafkaError) {
       try producer.enqueue(record) { result in
         if var span {
@@ -155,6 +160,7 @@ final class RelaySession {
         switch result {
         case .success:
           metrics.delivered.add()
+          if let way { metrics.way.arrived(way, on: record.topic, at: clock.now()) }
           if tracker.delivered(id) { wake.signal() }
         case .failure(let error):
           if error.isRetriable || error.isFatal {

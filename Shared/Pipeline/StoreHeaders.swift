@@ -35,14 +35,19 @@ public enum StoreHeaders {
   static let sequence = "purser-sequence"
   /// Which shard published it, such as `1/3`; absent where there is one.
   static let shard = "purser-shard"
+  /// Where its way began: `source/signed/received`, times in UTC milliseconds; for measuring only.
+  static let way = "purser-way"
   /// Set on what `purser replay again` has published once more.
   public static let replay = "purser-replay"
 
-  static func all(input place: InputPlace?, evaluatedAt: Int64?, shard: Shard) -> [Header] {
+  static func all(
+    input place: InputPlace?, evaluatedAt: Int64?, way: WayStart?, shard: Shard
+  ) -> [Header] {
     var headers: [Header] = []
     if let name = name(of: shard) { headers.append(Header(name: self.shard, text: name)) }
     if let place { headers.append(Header(name: input, text: place.text)) }
     if let evaluatedAt { headers.append(Header(name: evaluated, text: "\(evaluatedAt)")) }
+    if let way { headers.append(Header(name: self.way, text: way.text)) }
     return headers
   }
 

@@ -29,8 +29,7 @@ public final class Timers: Service {
   private let log: Log
   private let stopping = Atomic<Bool>(false)
   private let ended = Completion<Void>()
-  private let fired: [String: Counter]
-  private let held: Counter
+  private let metrics: [TimerMetrics]
 
   /// Makes the timers of a store.
   public init(
@@ -40,14 +39,8 @@ public final class Timers: Service {
     self.processor = processor
     self.jobs = jobs
     self.log = log
-    var fired: [String: Counter] = [:]
-    for job in jobs {
-      fired[job.name] = metrics.counter(
-        "timers_fired_total", "Things that fell due and were done.", labels: ["job": job.name])
-    }
-    self.fired = fired
-    held = metrics.counter(
-      "timers_held_total", "Times a due timer had to wait until the past was read.")
+    self.metrics = jobs.map { TimerMetrics(metrics, job: $0.name) }
+    TimerMetrics.showOverdue(self.metrics, metrics, store.clock)
   }
 
   /// Runs until stopped.
@@ -78,7 +71,7 @@ public final class Timers: Service {
       var pause = store.clock.longestSleep
       for (index, job) in jobs.enumerated() where !isStopping {
         do {
-          pause = min(pause, try run(job, &pasts[index]))
+          pause = min(pause, try run(job, metrics[index], &pasts[index]))
         } catch {
           log.error(
             "a timer failed and is tried again",
@@ -91,9 +84,13 @@ public final class Timers: Service {
   }
 
   /// Runs a job if it is due; returns the time until it wants to be looked at again.
-  private func run(_ job: any TimerJob, _ past: inout Past?) throws -> Duration {
+  private func run(_ job: any TimerJob, _ metrics: TimerMetrics, _ past: inout Past?) throws
+    -> Duration
+  {
     let now = store.clock.now()
-    guard let due = try store.readers.readAndWait({ reader in try job.nextDue(reader) }) else {
+    let next = try store.readers.readAndWait { reader in try job.nextDue(reader) }
+    metrics.isDue(at: next)
+    guard let due = next else {
       past = nil
       return store.clock.longestSleep
     }
@@ -109,14 +106,14 @@ public final class Timers: Service {
     guard let known = past,
       processor.progress.waitUntilRead(known.ends, by: .after(.milliseconds(200)))
     else {
-      held.add()
+      metrics.held.add()
       return .milliseconds(100)
     }
     let count = try store.changeAndWait { change in
       try job.fire(change, dueBy: known.dueBy, limit: Self.limit)
     }
     past = nil
-    fired[job.name]?.add(count)
+    metrics.fired(count, dueAt: due, at: store.clock.now())
     return count > 0 ? .zero : .milliseconds(50)
   }
 

@@ -124,6 +124,6 @@ struct GroupCommit {
     metrics.commitDuration.record(ContinuousClock.now - began)
     metrics.commits.add()
     metrics.committedJobs.add(good)
-    metrics.groupSize.set(ran.count)
+    metrics.groupSize.record(Double(ran.count))
   }
 }

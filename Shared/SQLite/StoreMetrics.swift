@@ -5,7 +5,7 @@ struct StoreMetrics: Sendable {
   let commitDuration: Histogram
   let commits: Counter
   let committedJobs: Counter
-  let groupSize: Gauge
+  let groupSize: Histogram
   let refusedJobs: Counter
   let failedJobs: Counter
   let storageFailures: Counter
@@ -18,7 +18,8 @@ struct StoreMetrics: Sendable {
     committedJobs = metrics.counter(
       "sqlite_committed_jobs_total", "Jobs that were committed; by commits, the mean group.",
       labels: labels)
-    groupSize = metrics.gauge("sqlite_group_jobs", "Jobs in the last group.", labels: labels)
+    groupSize = metrics.histogram(
+      "sqlite_group_jobs", "Jobs of one COMMIT.", labels: labels, bounds: Histogram.sizes)
     metrics.reading("sqlite_queue_jobs", "Jobs that wait for the writer.", labels: labels) {
       [weak queue] in queue?.count ?? 0
     }

@@ -25,28 +25,44 @@ public final class Gauge: Sendable {
   public var value: Int { level.load(ordering: .relaxed) }
 }
 
-/// Durations sorted into buckets, in seconds.
+/// Numbers sorted into buckets: durations in seconds, or counts.
 public final class Histogram: Sendable {
-  /// Upper bounds of the buckets, in seconds.
-  public static let bounds: [Double] = [
+  /// Upper bounds for what takes a moment, in seconds.
+  public static let moments: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
+  /// Upper bounds for what may take up to days, in seconds.
+  public static let spans: [Double] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 43_200,
+    86_400, 259_200,
+  ]
+  /// Upper bounds for how many were done at once.
+  public static let sizes: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
   struct State {
-    var buckets = [Int](repeating: 0, count: Histogram.bounds.count + 1)
+    var buckets: [Int]
     var sum = 0.0
     var count = 0
   }
 
-  private let state = Mutex(State())
+  /// Upper bounds of the buckets, growing; a bound belongs to its bucket.
+  let bounds: [Double]
+  private let state: Mutex<State>
+
+  init(bounds: [Double] = moments) {
+    self.bounds = bounds
+    state = Mutex(State(buckets: [Int](repeating: 0, count: bounds.count + 1)))
+  }
 
   /// Counts one duration.
-  public func record(_ duration: Duration) {
-    let seconds = duration.inSeconds
-    let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
+  public func record(_ duration: Duration) { record(duration.inSeconds) }
+
+  /// Counts one number.
+  public func record(_ value: Double) {
+    let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
     state.withLock { state in
       state.buckets[bucket] += 1
-      state.sum += seconds
+      state.sum += value
       state.count += 1
     }
   }
@@ -63,10 +79,26 @@ public final class Metrics: Sendable {
     case gauge(Gauge)
     case histogram(Histogram)
     case reading(@Sendable () -> Int)
+    case readings(@Sendable () -> [Reading])
+  }
+
+  /// What a family of metrics is to Prometheus.
+  public enum Kind: String, Sendable { case counter, gauge, histogram }
+
+  /// A number with its labels, read when metrics are asked for.
+  public struct Reading: Sendable {
+    let labels: [String: String]
+    let value: Double
+
+    /// Makes a reading.
+    public init(_ value: Double, labels: [String: String] = [:]) {
+      self.labels = labels
+      self.value = value
+    }
   }
 
   struct Family {
-    var kind: String
+    var kind: Kind
     var help: String
     var series: [String: Instrument] = [:]
   }
@@ -81,14 +113,14 @@ public final class Metrics: Sendable {
 
   /// A counter; by convention its name ends in `_total`.
   public func counter(_ name: String, _ help: String, labels: [String: String] = [:]) -> Counter {
-    let found = instrument(name, "counter", help, labels) { .counter(Counter()) }
+    let found = instrument(name, .counter, help, labels) { .counter(Counter()) }
     guard case .counter(let counter) = found else { return Counter() }
     return counter
   }
 
   /// A gauge.
   public func gauge(_ name: String, _ help: String, labels: [String: String] = [:]) -> Gauge {
-    let found = instrument(name, "gauge", help, labels) { .gauge(Gauge()) }
+    let found = instrument(name, .gauge, help, labels) { .gauge(Gauge()) }
     guard case .gauge(let gauge) = found else { return Gauge() }
     return gauge
   }
@@ -98,20 +130,33 @@ public final class Metrics: Sendable {
     _ name: String, _ help: String, labels: [String: String] = [:],
     _ read: @escaping @Sendable () -> Int
   ) {
-    _ = instrument(name, "gauge", help, labels, replaces: true) { .reading(read) }
+    _ = instrument(name, .gauge, help, labels, replaces: true) { .reading(read) }
   }
 
-  /// A histogram of durations; by convention its name ends in `_seconds`.
-  public func histogram(_ name: String, _ help: String, labels: [String: String] = [:])
-    -> Histogram
-  {
-    let found = instrument(name, "histogram", help, labels) { .histogram(Histogram()) }
-    guard case .histogram(let histogram) = found else { return Histogram() }
+  /// Numbers that are read when metrics are asked for, at most `seriesLimit` of them; none is fine.
+  ///
+  /// A later reader takes the place of an earlier one. It runs on the thread of HTTP: it may not block.
+  public func readings(
+    _ name: String, _ help: String, kind: Kind = .gauge,
+    _ read: @escaping @Sendable () -> [Reading]
+  ) {
+    _ = instrument(name, kind, help, [:], replaces: true) { .readings(read) }
+  }
+
+  /// A histogram; by convention the name of one of durations ends in `_seconds`.
+  ///
+  /// - Parameter bounds: Upper bounds of its buckets, growing.
+  public func histogram(
+    _ name: String, _ help: String, labels: [String: String] = [:],
+    bounds: [Double] = Histogram.moments
+  ) -> Histogram {
+    let found = instrument(name, .histogram, help, labels) { .histogram(Histogram(bounds: bounds)) }
+    guard case .histogram(let histogram) = found else { return Histogram(bounds: bounds) }
     return histogram
   }
 
   private func instrument(
-    _ name: String, _ kind: String, _ help: String, _ labels: [String: String],
+    _ name: String, _ kind: Kind, _ help: String, _ labels: [String: String],
     replaces: Bool = false, _ make: () -> Instrument
   ) -> Instrument {
     var key = MetricsText.labels(labels)

@@ -22,18 +22,23 @@ enum MetricsText {
 
   static func append(_ name: String, _ family: Metrics.Family, to text: inout String) {
     text += "# HELP \(name) \(escaped(family.help, quotes: false))\n"
-    text += "# TYPE \(name) \(family.kind)\n"
+    text += "# TYPE \(name) \(family.kind.rawValue)\n"
     for (labels, instrument) in family.series.sorted(by: { $0.key < $1.key }) {
       switch instrument {
       case .counter(let counter): line(name, labels, "\(counter.value)", to: &text)
       case .gauge(let gauge): line(name, labels, "\(gauge.value)", to: &text)
       case .reading(let read): line(name, labels, "\(read())", to: &text)
+      case .readings(let read):
+        let readings = read().prefix(Metrics.seriesLimit).map { (Self.labels($0.labels), $0.value) }
+        for (labels, value) in readings.sorted(by: { $0.0 < $1.0 }) {
+          line(name, labels, "\(value)", to: &text)
+        }
       case .histogram(let histogram):
         let state = histogram.snapshot
         var sum = 0
         for (index, count) in state.buckets.enumerated() {
           sum += count
-          let bound = index < Histogram.bounds.count ? "\(Histogram.bounds[index])" : "+Inf"
+          let bound = index < histogram.bounds.count ? "\(histogram.bounds[index])" : "+Inf"
           let bucket = labels.isEmpty ? "le=\"\(bound)\"" : "\(labels),le=\"\(bound)\""
           line("\(name)_bucket", bucket, "\(sum)", to: &text)
         }

@@ -156,6 +156,7 @@ public struct Program: Sendable {
   ) async -> Int32 {
     let signals = ShutdownSignals()
     let metrics = Metrics()
+    ProcessMetrics.add(to: metrics, program: name)
     do {
       let services = try services(settings, log, metrics)
       log.info("started", ["process": LogValue(getpid())])

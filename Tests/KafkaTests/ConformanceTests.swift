@@ -164,6 +164,31 @@ struct `A Kafka cluster` {
   }
 
   @Test(arguments: KafkaSubject.allCases)
+  func `knows from what it read where a log ends, without asking`(_ subject: KafkaSubject)
+    async throws
+  {
+    let topic = try await subject.newTopic(partitions: 1)
+    let configuration = try subject.configuration
+    _ = try await produce((0..<5).map { Record(topic, key: "k", "\($0)") }, configuration)
+    let partition = TopicPartition(topic, 0)
+    let (before, after, other) = try await onThread {
+      let consumer = try newConsumer(configuration)
+      defer { consumer.close() }
+      let before = consumer.knownEnd(of: partition)
+      try consumer.assign([partition: 0])
+      var count = 0
+      let deadline = Deadline.after(.seconds(30))
+      while count < 5 && !deadline.hasPassed {
+        count += try consumer.poll(maximum: 10, timeout: .seconds(1)).count
+      }
+      return (
+        before, consumer.knownEnd(of: partition), consumer.knownEnd(of: TopicPartition(topic, 9))
+      )
+    }
+    #expect(before == nil && after == 5 && other == nil)
+  }
+
+  @Test(arguments: KafkaSubject.allCases)
   func `keeps committed positions for the next process`(_ subject: KafkaSubject) async throws {
     let topic = try await subject.newTopic(partitions: 3)
     let configuration = try subject.configuration

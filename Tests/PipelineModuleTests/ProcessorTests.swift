@@ -30,6 +30,31 @@ struct `The processor` {
     await process.stop()
   }
 
+  @Test func `tells how far it is behind, by partition`() async throws {
+    let world = try await World(partitions: 2, topics: [.orders])
+    let gate = Completion<Void>()
+    let handler = TestHandler { record in
+      if record.valueText == "waits" { gate.wait() }
+      return { change in try change.see(record) }
+    }
+    let process = try TestProcess(world, inputs: [.orders: handler])
+    #expect(await eventually { process.processor?.isCaughtUp == true })
+    @Sendable func lag() -> [Double] {
+      process.metrics.text().split(separator: "\n")
+        .filter { $0.hasPrefix("processor_lag_records{") }
+        .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }
+    }
+    try await world.produce([("k", "waits"), ("k", "2"), ("k", "3")], to: .orders)
+    #expect(await eventually { lag().reduce(0, +) >= 1 })
+    gate.complete(with: ())
+    #expect(try await eventually { try await process.seen() == ["waits", "2", "3"] })
+    #expect(await eventually { lag() == [0, 0] })
+    #expect(
+      process.metrics.text().contains(
+        "processor_lag_records{partition=\"1\",topic=\"\(world.topics.name(of: .orders))\"} 0.0"))
+    await process.stop()
+  }
+
   @Test func `publishes what handlers publish`() async throws {
     let world = try await World(topics: [.proofs, .orders])
     let handler = TestHandler { record in

@@ -64,6 +64,49 @@ struct `The relay` {
     await process.stop()
   }
 
+  @Test func `tells since when the oldest row waits, and that none does`() async throws {
+    let world = try await World(topics: [.orders])
+    let first = try TestProcess(world, relays: false)
+    try await first.store.change { change in try change.publish("waits") }
+    await first.stop()
+
+    // The topics are not checked, so nothing leaves.
+    world.clock.set(start + 90_000)
+    let process = try TestProcess(world, checksTopics: false)
+    @Sendable func age() -> String? {
+      process.metrics.text().split(separator: "\n").first { $0.hasPrefix("outbox_oldest_age") }
+        .map(String.init)
+    }
+    #expect(await eventually { age() == "outbox_oldest_age_seconds 90.0" })
+    #expect(process.metrics.text().contains("outbox_undelivered 1\n"))
+    process.relay.topicsAreChecked()
+    #expect(await eventually { age() == "outbox_oldest_age_seconds 0.0" })
+    await process.stop()
+  }
+
+  @Test func `measures the way to the report, from Apple's date and from the door`() async throws {
+    let world = try await World(topics: [.orders, .transactions])
+    let process = try TestProcess(world)
+    let way = WayStart(source: "proof", signedAt: start - 7_200_000, receivedAt: start - 400)
+    try await process.store.change { change in
+      try change.since(way).publish("told", to: .transactions)
+      try change.since(way).publish("not measured", to: .orders)
+      try change.publish("of no way", to: .transactions)
+    }
+    #expect(try await process.drained())
+    let topic = world.topics.name(of: .transactions)
+    let lines = process.metrics.text().split(separator: "\n")
+      .filter { $0.hasPrefix("way_through_seconds_sum") }
+    #expect(
+      lines == [
+        "way_through_seconds_sum{since=\"received\",source=\"proof\",topic=\"\(topic)\"} 0.4",
+        "way_through_seconds_sum{since=\"signed\",source=\"proof\",topic=\"\(topic)\"} 7200.0",
+      ])
+    let records = try await world.records(2, in: .transactions)
+    #expect(records.compactMap(\.wayStart) == [way])
+    await process.stop()
+  }
+
   @Test func `drains what is in the outbox when it is stopped`() async throws {
     let world = try await World(topics: [.orders])
     let process = try TestProcess(world)

@@ -51,6 +51,11 @@ struct `Timer jobs` {
     #expect(try await eventually { try await process.seen() == ["fired 1"] })
     let fired = process.metrics.counter("timers_fired_total", "", labels: ["job": "due"])
     #expect(await eventually { fired.value == 1 })
+    #expect(
+      await eventually {
+        process.metrics.text().contains("timers_overdue_seconds{job=\"due\"} 0.0")
+      })
+    #expect(process.metrics.text().contains("timers_late_seconds_count{job=\"due\"} 1"))
     await process.stop()
   }
 
@@ -67,8 +72,12 @@ struct `Timer jobs` {
     try await world.produce([("k", "written before")], to: .orders)
     try await setDue(process, at: start)
     #expect(
-      await eventually { process.metrics.counter("timers_held_total", "").value >= 3 })
+      await eventually {
+        process.metrics.counter("timers_held_total", "", labels: ["job": "due"]).value >= 3
+      })
     #expect(try await process.seen() == [])
+    world.clock.set(start + 90_000)
+    #expect(process.metrics.text().contains("timers_overdue_seconds{job=\"due\"} 90.0"))
     gate.complete(with: ())
     #expect(
       try await eventually { try await process.seen() == ["written before", "fired 1"] })
@@ -120,7 +129,9 @@ struct `Timer jobs` {
     try mock.setBroker(1, isUp: false)
     try await setDue(process, at: start)
     #expect(
-      await eventually { process.metrics.counter("timers_held_total", "").value >= 2 })
+      await eventually {
+        process.metrics.counter("timers_held_total", "", labels: ["job": "due"]).value >= 2
+      })
     #expect(try await process.seen() == [])
     try mock.setBroker(1, isUp: true)
     #expect(try await eventually { try await process.seen() == ["fired 1"] })

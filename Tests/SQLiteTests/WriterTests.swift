@@ -122,7 +122,7 @@ import Testing
     try await writer.write { try insert("one", $0) }
     let text = metrics.text()
     #expect(text.contains("sqlite_commit_seconds_count{store=\"test\"} 1\n"))
-    #expect(text.contains("sqlite_group_jobs{store=\"test\"} 1\n"))
+    #expect(text.contains("sqlite_group_jobs_sum{store=\"test\"} 1.0\n"))
     #expect(text.contains("sqlite_queue_jobs{store=\"test\"} 0\n"))
   }
 }

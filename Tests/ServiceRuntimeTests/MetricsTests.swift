@@ -67,6 +67,39 @@ import Testing
     #expect(abs((Double(sum ?? "") ?? 0) - 60.204) < 1e-9)
   }
 
+  @Test func `a histogram has the bounds that it was asked for, and takes counts`() {
+    let sizes = metrics.histogram("batch_records", "Records.", bounds: Histogram.sizes)
+    sizes.record(1)
+    sizes.record(7)
+    let spans = metrics.histogram("way_seconds", "Ways.", bounds: Histogram.spans)
+    spans.record(.seconds(7200))
+    #expect(lines().contains("batch_records_bucket{le=\"1.0\"} 1"))
+    #expect(lines().contains("batch_records_bucket{le=\"5.0\"} 1"))
+    #expect(lines().contains("batch_records_bucket{le=\"10.0\"} 2"))
+    #expect(lines().contains("batch_records_sum 8.0"))
+    #expect(lines().contains("way_seconds_bucket{le=\"3600.0\"} 0"))
+    #expect(lines().contains("way_seconds_bucket{le=\"14400.0\"} 1"))
+    for bounds in [Histogram.moments, Histogram.spans, Histogram.sizes] {
+      #expect(bounds == bounds.sorted() && Set(bounds).count == bounds.count)
+    }
+  }
+
+  @Test func `readings with labels are taken when asked, in any number up to the limit`() {
+    let level = metrics.gauge("other", "help")
+    metrics.readings("lag", "help") {
+      (0..<level.value).map { Metrics.Reading(Double($0) / 2, labels: ["partition": "\($0)"]) }
+    }
+    #expect(lines().filter { $0.hasPrefix("lag{") } == [])
+    level.set(3)
+    #expect(lines().filter { $0.hasPrefix("lag{") }.count == 3)
+    #expect(lines().contains("lag{partition=\"1\"} 0.5"))
+    level.set(Metrics.seriesLimit + 10)
+    #expect(lines().filter { $0.hasPrefix("lag{") }.count == Metrics.seriesLimit)
+    metrics.readings("spent_seconds_total", "help", kind: .counter) { [Metrics.Reading(1.25)] }
+    #expect(lines().contains("# TYPE spent_seconds_total counter"))
+    #expect(lines().contains("spent_seconds_total 1.25"))
+  }
+
   @Test func `a flood of label values ends in one overflow series`() {
     for number in 0..<(Metrics.seriesLimit + 100) {
       metrics.counter("a_total", "help", labels: ["customer": "\(number)"]).add()

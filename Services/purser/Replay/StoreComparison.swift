@@ -10,7 +10,7 @@ struct StoreComparison {
     "restores", "sweeps", "refund_settings", "webhook_endpoints", "webhook_events",
     "webhook_deliveries", "back_fills", "known_notifications", "reconciliations", "refund_sweeps",
     "imports", "import_items", "import_failures", "apple_writes", "consumption_answers",
-    "pending_proofs", "waiting_facts",
+    "pending_proofs", "waiting_facts", "newest_notifications",
   ]
   private static let leftOutColumns: Set<String> = ["updated_at", "evaluated_at"]
 

@@ -79,17 +79,9 @@ extension APIContext {
   func counted(log: Log, metrics: Metrics) -> APIContext {
     var context = self
     context.observe = { attempt in
-      let place = [
-        "endpoint": attempt.endpoint.rawValue, "environment": attempt.environment.rawValue,
-      ]
-      metrics.counter(
-        "apple_requests_total", "Requests to Apple's API by how they ended.",
-        labels: place.merging(["result": AppleFailure.word(attempt.failure)]) { $1 }
-      ).add()
-      metrics.histogram(
-        "apple_request_seconds", "Time of a request to Apple's API, the wait for a turn included.",
-        labels: place
-      ).record(attempt.time)
+      metrics.countAppleRequest(
+        attempt.endpoint.rawValue, environment: attempt.environment.rawValue,
+        result: AppleFailure.word(attempt.failure), attempt.time)
       guard let failure = attempt.failure, !failure.isVerdict else { return }
       log.warning(
         "a request to Apple's API failed",
@@ -99,6 +91,23 @@ extension APIContext {
         ])
     }
     return context
+  }
+}
+
+extension Metrics {
+  /// Counts a request to Apple.
+  func countAppleRequest(
+    _ endpoint: String, environment: String, result: String, _ time: Duration
+  ) {
+    let place = ["endpoint": endpoint, "environment": environment]
+    counter(
+      "apple_requests_total", "Requests to Apple by how they ended.",
+      labels: place.merging(["result": result]) { $1 }
+    ).add()
+    histogram(
+      "apple_request_seconds", "Time of a request to Apple, the wait for a turn included.",
+      labels: place
+    ).record(time)
   }
 }
 

@@ -54,6 +54,10 @@ final class Edge: Sendable {
     self.log = log
     self.metrics = metrics
     recorded = Self.counter(metrics, "recorded")
+    // Shown from the start: an alarm on a rise does not see the first of what was not there before.
+    for result in ["not-configured", "part-refused", "bad-signature", "untrusted-chain", "busy"] {
+      _ = Self.counter(metrics, result)
+    }
   }
 
   func close(by deadline: Deadline) async { await sender.close(by: deadline) }

@@ -12,6 +12,8 @@ struct VerifyReceiptClient: Sendable {
   let secrets: [String: SharedSecret]
   let apps: Apps
   let transport: Transport
+  /// Hears of every request: which server, how it ended in a word, and how long it took.
+  var observe: @Sendable (VerifyReceiptServer, String, Duration) -> Void = { _, _, _ in }
   let clock: @Sendable () -> Int64
 
   /// - Parameter own: What the receipt's own signature proved, where that counts too.
@@ -57,6 +59,9 @@ struct VerifyReceiptClient: Sendable {
   private func send(_ body: [UInt8], to server: VerifyReceiptServer) async
     -> Result<VerifyReceiptResponse, Fault>
   {
+    let began = ContinuousClock.now
+    var word = "transport"
+    defer { observe(server, word, ContinuousClock.now - began) }
     let response: HTTPResponse
     do {
       response = try await transport(
@@ -69,12 +74,16 @@ struct VerifyReceiptClient: Sendable {
     }
     // Verdicts come with 200, so any other status is about the server.
     guard response.isSuccess else {
+      word = "http-\(response.status)"
       return .failure(
         Fault(text: "verifyReceipt answered HTTP \(response.status)", after: response.retryAfter))
     }
     do {
-      return .success(try VerifyReceiptResponse(json: response.body))
+      let answer = try VerifyReceiptResponse(json: response.body)
+      word = answer.status.rawValue == 0 ? "ok" : "\(answer.status.rawValue)"
+      return .success(answer)
     } catch {
+      word = "garbled"
       return .failure(Fault(text: "verifyReceipt's answer cannot be read: \(error)"))
     }
   }

@@ -29,6 +29,15 @@ struct FactContents: Codable, Sendable, Equatable {
   /// When Apple signed the fact.
   var signedDate: Int64 { transaction?.signedDate ?? renewal?.signedDate ?? 0 }
 
+  /// Where its way began; nil for what is no news, as it comes from before.
+  var wayStart: WayStart? {
+    guard cause.kind != FactSource.historyImport.rawValue else { return nil }
+    let signed = cause.signedDate ?? signedDate
+    return WayStart(
+      source: cause.kind, signedAt: signed > 0 ? signed : nil,
+      receivedAt: receivedAt > 0 ? receivedAt : nil)
+  }
+
   /// Whether Apple wants to know how much of the purchase was used.
   var isConsumptionRequest: Bool { cause.notificationType == "CONSUMPTION_REQUEST" }
 

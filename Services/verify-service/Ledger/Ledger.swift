@@ -46,6 +46,7 @@ struct Ledger: Sendable {
 
   /// Applies a fact; false, and without effect, when it must wait for its token.
   private func apply(_ fact: FactContents, _ change: Change, mayWait: Bool) throws -> Bool {
+    let change = change.since(fact.wayStart)
     let known = try LineageStore.lineage(change.transaction, fact.lineage)
     var before = known ?? Lineage(fact.lineage)
     if known == nil, let moved = try Transfers.find(change.transaction, fact.lineage) {

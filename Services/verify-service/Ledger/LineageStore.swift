@@ -10,7 +10,7 @@ enum LineageStore {
       [
         PipelineTables.version1, tables, Tokens.tables, Customers.tables, Transfers.tables,
         WaitingFacts.tables, ProofOutcomes.tables, ConsumptionRequests.tables, PendingProofs.tables,
-        AppleTables.version1,
+        AppleTables.version1, NewestNotifications.tables,
       ].map { $0.hasSuffix(";") ? $0 : $0 + ";" }.joined(separator: "\n"))
   ]
 

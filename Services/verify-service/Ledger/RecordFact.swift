@@ -6,12 +6,16 @@ import ServiceRuntime
 /// Reads `iap.appstore`: applies each fact to its lineage.
 struct RecordFact: RecordHandler {
   private let ledger: Ledger
+  private let newest: NewestNotifications
   private let shard: Shard
   private let metrics: Metrics
 
-  init(ledger: Ledger, shard: Shard = .only, metrics: Metrics) {
+  init(
+    ledger: Ledger, newest: NewestNotifications, shard: Shard = .only, metrics: Metrics
+  ) {
     self.shard = shard
     self.ledger = ledger
+    self.newest = newest
     self.metrics = metrics
   }
 
@@ -21,16 +25,23 @@ struct RecordFact: RecordHandler {
       // Another shard's: read only for what back-fill must know.
       return { [ledger] change in try ledger.traces?.saw(fact, change) }
     }
-    if let type = fact.notificationType {
-      metrics.counter(
-        "facts_by_notification_type_total", "Recorded notifications by Apple's type.",
-        labels: ["type": type, "subtype": fact.subtype ?? ""]
-      ).add()
-    }
+    // Signed text of Apple's: its vocabulary bounds the series.
+    let counter = metrics.counter(
+      "facts_total", "Facts read from the log by where they came from and Apple's type.",
+      labels: [
+        "source": fact.source.rawValue, "type": fact.notificationType ?? "none",
+        "subtype": fact.subtype ?? "none",
+      ])
     guard let contents = try FactContents.read(fact) else {
-      return { [ledger] change in try ledger.traces?.saw(fact, change) }
+      return { [ledger, newest] change in
+        change.count(counter)
+        try newest.saw(fact, change)
+        try ledger.traces?.saw(fact, change)
+      }
     }
-    return { [ledger] change in
+    return { [ledger, newest] change in
+      change.count(counter)
+      try newest.saw(fact, change)
       try ledger.traces?.saw(fact, change)
       // The same proof read again changes nothing and has its outcome already.
       if let proof = contents.proof,

@@ -23,7 +23,12 @@ struct FoldFacts: Sendable {
     {
       try AppleTraces.know(uuid, change.at(record.timestamp))
     }
-    guard shard.owns(record.partition), let lineage = fact.lineage else { return }
+    guard shard.owns(record.partition) else { return }
+    if fact.source == .notification, !fact.bundleId.isEmpty {
+      let lane = AppleLane(bundleId: fact.bundleId, environment: fact.environment)
+      try NewestNotifications.note(lane, fact.receivedAt, change)
+    }
+    guard let lineage = fact.lineage else { return }
     if let proof = fact.proof {
       try transaction.run(
         "INSERT INTO rebuild_proved (proof_id) VALUES (?) ON CONFLICT DO NOTHING", proof.id)

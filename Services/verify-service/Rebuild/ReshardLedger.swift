@@ -18,6 +18,8 @@ enum ReshardLedger {
       // What is read in full, or asked for by an id that says nothing of a shard.
       .everywhere("tokens"), .everywhere("merged_customers"), .everywhere("erased_customers"),
       .everywhere("transfers"), .everywhere("proof_outcomes"),
+      // Of several shards' dates the first one's holds until the next notification.
+      .everywhere("newest_notifications"),
       // The jobs of an app go to its new shard, and those of lineages with them.
       .everywhere("known_notifications"), .everywhere("refund_sweeps"),
       .keyed("back_fills", by: "t.bundle_id"),

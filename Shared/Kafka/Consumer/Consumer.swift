@@ -13,7 +13,7 @@ public final class Consumer: Sendable {
   /// The position behind the newest record.
   public static let end: Int64 = -1
 
-  private let client: ClientHandle
+  let client: ClientHandle
   private let queue: ConsumerQueue
   private let nudge: FetchNudge
   private let records: Counter

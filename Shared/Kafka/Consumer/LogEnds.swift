@@ -1,3 +1,5 @@
+import CRdkafka
+
 /// Where logs begin and end, for many partitions at once.
 extension Consumer {
   /// Asks the broker where logs begin: for each partition the offset of its oldest record.
@@ -16,6 +18,21 @@ extension Consumer {
     of partitions: some Sequence<TopicPartition>, timeout: Duration
   ) throws(KafkaError) -> [TopicPartition: Int64] {
     try places(Self.end, of: partitions, timeout: timeout)
+  }
+
+  /// Where a log ended when the client last fetched from it; nil before that.
+  ///
+  /// Asks nobody and does not block. While nothing is fetched, as when the broker is away, it stands still.
+  public func knownEnd(of partition: TopicPartition) -> Int64? {
+    unsafe try? client.use { handle throws(KafkaError) in
+      var low: Int64 = 0
+      var high: Int64 = 0
+      let code = unsafe rd_kafka_get_watermark_offsets(
+        handle, partition.topic, partition.partition, &low, &high)
+      try check(code, "looking where \(partition) ends")
+      guard high >= 0 else { throw KafkaError(code: .timedOut, reason: "not heard of yet") }
+      return high
+    }
   }
 
   /// Kafka's ListOffsets takes -2 and -1 in place of a time for the beginning and the end.
