@@ -43,9 +43,9 @@ endurance: setup ## Faults under load for MINUTES=10, repeatable with SEED=…
 	  swift test --skip-build --filter 'Faults|FaultTests'
 
 CUSTOMERS ?= 10000
-lifecycle: setup ## CUSTOMERS=10000 generated customers, and a rebuild of what became of them
+lifecycle: setup ## CUSTOMERS=10000 live while services are killed; then each store is lost and rebuilt
 	swift build --build-tests
-	PURSER_TEST_CUSTOMERS=$(CUSTOMERS) swift test --skip-build --filter 'LifecycleTests'
+	PURSER_TEST_CUSTOMERS=$(CUSTOMERS) PURSER_TEST_SEED=$(SEED) swift test --skip-build --disable-xctest --filter 'PipelineTests.*LifecycleTests'
 
 build: setup ## Builds the services and tools
 	swift build

@@ -34,8 +34,9 @@ struct ApplyTransaction: RecordHandler {
     let row = try CustomerRow.load(change.transaction, state.customer)
     let customer = row.customer
     let isRedirected = !Customer.isSame(customer, state.customer)
-    if let erasedAt = row.erasedAt, state.decidedAt <= erasedAt {
-      // Decided before the erasure it went with it, however late it is read, or read again.
+    if row.erasedAt != nil {
+      // Nothing brings an erased customer back: what was decided before went with the erasure, and what
+      // the ledger decided before it had read of it, it gives to a provisional customer.
       change.count(stale)
       return try settleWaiting(state.lineage, ChangeCause(state), change)
     }

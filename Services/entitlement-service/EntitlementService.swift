@@ -38,7 +38,8 @@ enum EntitlementService {
       outputs: [.entitlements, .entitlementState], own: .entitlements,
       jobs: [
         ExpiryTimer(recompute: recompute),
-        ReevaluateCustomers(recompute: recompute, metrics: metrics), PruneWebhooks(),
+        ReevaluateCustomers(recompute: recompute, metrics: metrics),
+        PruneWebhooks(queue: hooks),
       ],
       log: log, metrics: metrics)
 

@@ -12,9 +12,8 @@ struct EntitlementServiceMain {
       about: "decides what each customer owns and publishes every change of it")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      commands: [
-        .rebuild(RebuildEntitlements.run), .reshard(ReshardEntitlements.run), WhatIf.command,
-      ],
+      commands: Program.Command.rebuilds(derives: true, RebuildEntitlements.run)
+        + [.reshard(ReshardEntitlements.run), WhatIf.command],
       questions: [.health(prefix: "ENTITLEMENT", port: 8083)],
       settings: Settings.init, services: EntitlementService.services)
     exit(code)

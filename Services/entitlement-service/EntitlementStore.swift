@@ -18,8 +18,14 @@ enum EntitlementStore {
       updated_at INTEGER NOT NULL,
       evaluated_at INTEGER NOT NULL,
       due_at INTEGER,
-      merged_into TEXT,
-      erased_at INTEGER
+      merged_into TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE erased_customers (
+      hash TEXT PRIMARY KEY,
+      version INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      evaluated_at INTEGER NOT NULL,
+      erased_at INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX customers_by_due ON customers (due_at) WHERE due_at IS NOT NULL;
     CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL;

@@ -12,7 +12,7 @@ struct OrderServiceMain {
       about: "opens orders before the customer pays and completes them when the payment is proved")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      commands: [.rebuild(RebuildOrders.run), .reshard(ReshardOrders.run)],
+      commands: Program.Command.rebuilds(RebuildOrders.run) + [.reshard(ReshardOrders.run)],
       questions: [.health(prefix: "ORDER", port: 8081)],
       settings: Settings.init, services: OrderService.services)
     exit(code)

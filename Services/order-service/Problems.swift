@@ -1,3 +1,4 @@
+import Catalog
 import Events
 import HTTPServer
 
@@ -23,6 +24,13 @@ extension Problem {
     }
   }
 
+  /// 400: a member of the body cannot be used.
+  static func invalidField(_ field: String, _ remedy: String) -> Problem {
+    Problem(
+      status: 400, type: "invalid-field", title: "Invalid field", detail: "$.\(field): \(remedy)",
+      members: ["path": .string("$.\(field)")])
+  }
+
   private static func invalidCustomer(_ fault: Customer.Fault) -> Problem {
     let detail =
       switch fault {
@@ -42,6 +50,15 @@ extension Problem {
       detail:
         "'\(product)' is not sold any more (\"sold\": false in the catalog). Read the products "
         + "again; who bought it keeps it and may restore it.")
+  }
+
+  static func notForSale(_ product: String, to version: AppVersion?) -> Problem {
+    let whom =
+      version.map { "to version \($0) of the app" } ?? "to an app that does not say its appVersion"
+    return Problem(
+      status: 422, type: "not-for-sale", title: "Not for sale",
+      detail: "'\(product)' is not sold \(whom): its appVersions in the catalog leave that out. "
+        + "Read the products with the same appVersion, and order what they list.")
   }
 
   static func unknownOrder(_ id: String) -> Problem {

@@ -60,8 +60,8 @@ enum VerifyService {
       let inputs: [Topic: any RecordHandler] = [
         .proofs: ProveProof(judge: judge, worker: worker, metrics: metrics),
         .appstore: RecordFact(
-          ledger: ledger, newest: try NewestNotifications(store, metrics: metrics),
-          shard: settings.pipeline.shards.shard, metrics: metrics),
+          ledger: ledger, shard: settings.pipeline.shards.shard,
+          newest: try NewestNotifications(store, metrics: metrics), metrics: metrics),
         .customers: KnowCustomers(ledger: ledger),
       ]
       let parts = try PipelineParts(

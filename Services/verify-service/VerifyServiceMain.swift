@@ -13,7 +13,9 @@ struct VerifyServiceMain {
       usage: "--role all|edge|ledger   which part of the service this process is; default all")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      options: ["--role"], commands: [.rebuild(RebuildLedger.run), .reshard(ReshardLedger.run)],
+      options: ["--role"],
+      commands: Program.Command.rebuilds(derives: true, RebuildLedger.run)
+        + [.reshard(ReshardLedger.run)],
       questions: [.health(prefix: "VERIFY", port: 8082)],
       settings: Settings.init, services: VerifyService.services)
     exit(code)

@@ -2,7 +2,6 @@ public import HTTPServer
 import JSON
 public import Pipeline
 import SQLite
-import ServiceRuntime
 
 /// `GET /v1/audit`: what each key and token wrote, newest first.
 public struct AuditRoutes: Sendable {
@@ -35,8 +34,8 @@ public struct AuditRoutes: Sendable {
     filter.before = try cursor(request)
     filter.caller = request.queryValue("caller")
     filter.customer = request.queryValue("customer")
-    filter.from = try time(request, "from")
-    filter.until = try time(request, "until")
+    filter.from = try request.time("from")
+    filter.until = try request.time("until")
     let limit = try request.pageLimit()
     let page = try await store.readers.read { [filter] reader in
       try AuditLog.page(reader, filter, limit: limit)
@@ -50,14 +49,5 @@ public struct AuditRoutes: Sendable {
       throw Problem.invalidParameter("cursor", "give the 'next' of the page before, as it was.")
     }
     return id
-  }
-
-  private func time(_ request: Request, _ name: String) throws(Problem) -> Int64? {
-    guard let text = request.queryValue(name) else { return nil }
-    guard let time = milliseconds(rfc3339: text) else {
-      throw Problem.invalidParameter(
-        name, "give a date or a time of RFC 3339, such as 2026-01-31T08:00:00Z.")
-    }
-    return time
   }
 }

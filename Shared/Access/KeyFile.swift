@@ -21,11 +21,14 @@ public struct KeyFile: Sendable {
     return text
   }
 
-  /// The keys in the file; none when it is not there.
+  /// The keys in the file.
   ///
-  /// Blocks. Throws `KeyFileError` or `AccessKeysError`.
+  /// Blocks. Throws `KeyFileError`, also when it is not there, or `AccessKeysError`.
   public func read() throws -> AccessKeys {
-    guard FileManager.default.fileExists(atPath: path) else { return try AccessKeys(parsing: "") }
+    guard FileManager.default.fileExists(atPath: path) else {
+      throw KeyFileError(
+        path: path, problem: "is not there; 'purser keys create' makes it with its first key")
+    }
     return try AccessKeys(parsing: try Self.text(of: path))
   }
 

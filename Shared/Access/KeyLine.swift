@@ -35,8 +35,14 @@ public struct KeyLine: Sendable, Equatable {
     return expires.map { "\(line) expires=\(rfc3339($0))" } ?? line
   }
 
-  static func isName(_ name: String) -> Bool {
-    (1...64).contains(name.utf8.count)
+  /// The rule for names, in words.
+  public static let nameRule =
+    "1 to 64 letters, digits, '.', '_' and '-', and not '\(Principal.nobody)', as logs call whoever "
+    + "needs no key"
+
+  /// Whether a key may have a name.
+  public static func isName(_ name: String) -> Bool {
+    (1...64).contains(name.utf8.count) && name != Principal.nobody
       && name.utf8.allSatisfy { byte in
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
@@ -56,7 +62,7 @@ public struct KeyLine: Sendable, Equatable {
     else { throw Fault(problem: "is not name:scope+scope:sha256hex") }
     let name = String(line[..<first])
     guard Self.isName(name) else {
-      throw Fault(problem: "needs a name of 1 to 64 letters, digits, '.', '_' and '-'")
+      throw Fault(problem: "needs a name of \(Self.nameRule)")
     }
     var scopes: [Scope] = []
     for word in line[line.index(after: first)..<last].split(separator: "+") {

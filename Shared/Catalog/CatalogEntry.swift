@@ -80,10 +80,12 @@ struct CatalogEntry {
     object.require("level", remedy: "add its level in the group, 1 for the highest")
     let level = object.integer("level", in: 1...10_000)
     let period = object.requiredPeriod("period")
-    guard let group = object.text("group"), let level, let period else { return nil }
+    let named = object.filled("group", remedy: "write the name of its subscription group")
+    let ownID = object.filled("groupID", remedy: "write the group's id, or leave it out")
+    guard let group = named, let level, let period else { return nil }
     // A group that another product named already is that group, whichever file said its id.
     let known = groupIDs[group]
-    let groupID = object.text("groupID") ?? known ?? group
+    let groupID = ownID ?? known ?? group
     if let known, known != groupID {
       object.faults.add(
         object.place(of: "groupID"),

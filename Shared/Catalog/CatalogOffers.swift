@@ -38,7 +38,9 @@ struct CatalogOffers {
       reader.reportRepeated()
       reader.reportUnknown(except: keys)
       if needsID { reader.require("id", remedy: "add the offer's id from App Store Connect") }
-      if let id = reader.text("id"), !seen.insert(id).inserted {
+      if let id = reader.filled("id", remedy: "add the offer's id from App Store Connect"),
+        !seen.insert(id).inserted
+      {
         reader.faults.add(
           reader.place(of: "id"), "\(quoted(id)) stands here twice", remedy: "keep one of the two")
       }

@@ -17,6 +17,12 @@ struct ObjectReader {
     self.faults = faults
   }
 
+  init(_ members: [JSONMember], at place: Place, faults: FaultCollector) {
+    self.place = place
+    self.members = members
+    self.faults = faults
+  }
+
   func place(of key: String) -> Place {
     place.key(key, line: members.last { $0.key == key }?.line ?? place.line)
   }
@@ -39,6 +45,11 @@ struct ObjectReader {
     return text
   }
 
+  /// The text, where somebody else tells of its faults.
+  func given(_ key: String) -> String? {
+    if case .string(let text)? = node(key)?.value, !text.isEmpty { text } else { nil }
+  }
+
   func bool(_ key: String) -> Bool? {
     guard let node = node(key) else { return nil }
     guard case .bool(let value) = node.value else {
@@ -55,14 +66,26 @@ struct ObjectReader {
       faults.add(place(of: key), "is \(node.value.kind)", remedy: remedy)
       return nil
     }
-    guard let value = Int64(text), range.contains(value) else {
+    guard let value = Self.whole(text), range.contains(value) else {
       faults.add(place(of: key), "is \(text.prefix(40))", remedy: remedy)
       return nil
     }
     return value
   }
 
-  /// The elements of a list but for nulls; empty if the key is absent.
+  /// `1.0` is a whole number too, as JSON Schema has it.
+  private static func whole(_ text: String) -> Int64? {
+    Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
+  }
+
+  /// A text that says something; nil, with a fault, for an empty one.
+  func filled(_ key: String, remedy: String) -> String? {
+    guard let text = text(key) else { return nil }
+    if text.isEmpty { faults.add(place(of: key), "is empty", remedy: remedy) }
+    return text.isEmpty ? nil : text
+  }
+
+  /// The elements of a list; empty if the key is absent.
   func elements(_ key: String) -> [(node: JSONNode, place: Place)] {
     guard let node = node(key) else { return [] }
     guard case .array(let elements) = node.value else {
@@ -70,7 +93,7 @@ struct ObjectReader {
       return []
     }
     let listPlace = place(of: key)
-    return elements.enumerated().filter { $0.element.value != .null }.map {
+    return elements.enumerated().map {
       ($0.element, listPlace.index($0.offset, line: $0.element.line))
     }
   }
@@ -103,6 +126,32 @@ struct ObjectReader {
       faults.add(
         place.key(member.key, line: member.line), "stands here twice",
         remedy: "keep one of the two")
+    }
+  }
+
+  /// The same for this object and all that stands in it.
+  ///
+  /// - Parameter hidden: A key whose value is never looked at.
+  func reportRepeatedWithin(except hidden: String) {
+    reportRepeated()
+    for member in members where member.key != hidden {
+      Self.reportRepeated(
+        in: member.node, at: place.key(member.key, line: member.line), faults, except: hidden)
+    }
+  }
+
+  private static func reportRepeated(
+    in node: JSONNode, at place: Place, _ faults: FaultCollector, except hidden: String
+  ) {
+    switch node.value {
+    case .object:
+      ObjectReader(node, at: place, faults: faults)?.reportRepeatedWithin(except: hidden)
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        reportRepeated(
+          in: element, at: place.index(index, line: element.line), faults, except: hidden)
+      }
+    default: break
     }
   }
 }

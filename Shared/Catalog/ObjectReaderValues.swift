@@ -33,11 +33,43 @@ extension ObjectReader {
     return period(key)
   }
 
+  /// Texts for people, each of a locale of its own.
   func localizations() -> [Localization] {
-    objects("localizations").map {
-      Localization(
-        locale: $0.text("locale") ?? "", displayName: $0.text("displayName") ?? "",
-        description: $0.text("description") ?? "")
+    var seen: Set<String> = []
+    return objects("localizations").compactMap { reader in
+      reader.require("locale", remedy: "add the locale, such as \"en_US\"")
+      let (name, description) = (reader.text("displayName"), reader.text("description"))
+      guard let locale = reader.text("locale") else { return nil }
+      if !Localization.isLocale(locale) {
+        reader.faults.add(
+          reader.place(of: "locale"), "is \(quoted(locale)), no locale",
+          remedy: "write a language, and perhaps a script and a region: \"en_US\", \"zh_Hans\"")
+      } else if !seen.insert(locale).inserted {
+        reader.faults.add(
+          reader.place(of: "locale"), "\(quoted(locale)) stands here twice",
+          remedy: "keep one of the two")
+      }
+      return Localization(
+        locale: locale, displayName: name ?? "", description: description ?? "")
+    }
+  }
+}
+
+extension Localization {
+  /// Whether a text can name a locale: 2 to 8 letters, then subtags of 1 to 8 letters or digits.
+  static func isLocale(_ text: String) -> Bool {
+    let tags = text.utf8.split(omittingEmptySubsequences: false) {
+      $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+    }
+    func isLetter(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    guard let language = tags.first, (2...8).contains(language.count),
+      language.allSatisfy(isLetter)
+    else { return false }
+    return tags.dropFirst().allSatisfy { tag in
+      (1...8).contains(tag.count) && tag.allSatisfy { isLetter($0) || isDigit($0) }
     }
   }
 }

@@ -70,20 +70,16 @@ extension ObjectReader {
 
   /// Localizations of a file written by hand, where unknown keys are mostly misspelled ones.
   func strictLocalizations() -> [Localization] {
-    var seen: Set<String> = []
-    for localization in objects("localizations") {
+    let found = localizations()
+    for (node, place) in elements("localizations") {
+      // What is no object is told of already.
+      guard case .object(let members) = node.value else { continue }
+      let localization = ObjectReader(members, at: place, faults: faults)
       localization.reportRepeated()
       localization.reportUnknown(except: Self.localizationKeys)
-      localization.require("locale", remedy: "add the locale, such as \"en_US\"")
       localization.require("displayName", remedy: "add the name that customers read")
-      guard let locale = localization.text("locale"), !seen.insert(locale).inserted else {
-        continue
-      }
-      localization.faults.add(
-        localization.place(of: "locale"), "\(quoted(locale)) stands here twice",
-        remedy: "keep one of the two")
     }
-    return localizations()
+    return found
   }
 
   /// A name by the rule of names; nil, with a fault, for another text.

@@ -16,6 +16,7 @@ struct StoreKitFile {
     let root = try JSONParser.parse(bytes, file: file)
     let top = Place(file: file, line: root.line, path: "")
     guard let object = ObjectReader(root, at: top, faults: faults) else { return }
+    object.reportRepeatedWithin(except: "subscriptionOffersKeyPair")
     object.require("version", remedy: "name a file that Xcode wrote (StoreKit configuration)")
     guard let version = object.object("version") else { return }
     version.require("major", remedy: "name a file that Xcode wrote (StoreKit configuration)")
@@ -24,7 +25,16 @@ struct StoreKitFile {
     for key in ["products", "nonRenewingSubscriptions"] {
       for product in object.objects(key) { add(product, group: nil) }
     }
+    var groups: [String: Place] = [:]
     for group in object.objects("subscriptionGroups") {
+      group.require("id", remedy: "add the group's id")
+      if let id = group.filled("id", remedy: "add the group's id"),
+        let earlier = groups.updateValue(group.place, forKey: id)
+      {
+        faults.add(
+          group.place(of: "id"), "is \(quoted(id)), as is that of \(earlier.path)",
+          remedy: "give one of the two another id, or put their subscriptions into one")
+      }
       for product in group.objects("subscriptions") { add(product, group: group) }
     }
     reportRepeatedIDs()

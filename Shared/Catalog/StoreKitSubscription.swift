@@ -4,13 +4,18 @@ extension Subscription {
     product.require("groupNumber", remedy: "add the level in its group, 1 for the highest")
     let level = product.integer("groupNumber", in: 1...10_000)
     let period = product.requiredPeriod("recurringSubscriptionPeriod")
-    let groupID = group.text("id") ?? product.text("subscriptionGroupID")
-    if groupID == nil { group.require("id", remedy: "add the group's id") }
+    let groupID = group.given("id")
+    if let named = product.text("subscriptionGroupID"), let groupID, named != groupID {
+      product.faults.add(
+        product.place(of: "subscriptionGroupID"),
+        "is \(quoted(named)), but it stands in the group \(quoted(groupID))",
+        remedy: "write the id of its group, or move it there")
+    }
     let offers = (
       introductory: Self.introductoryOffers(of: product),
-      promotional: product.objects("adHocOffers").compactMap { Offer(storeKit: $0) },
+      promotional: Self.named(product.objects("adHocOffers")),
       codes: product.objects("codeOffers").compactMap { Offer(storeKit: $0) },
-      winBack: product.objects("winbackOffers").compactMap { Offer(storeKit: $0) }
+      winBack: Self.named(product.objects("winbackOffers"))
     )
     let plans = product.objects("billingPlans").map { BillingPlan(storeKit: $0) }
     guard let level, let period, let groupID else { return nil }
@@ -19,6 +24,21 @@ extension Subscription {
       period: period, introductoryOffers: offers.introductory,
       promotionalOffers: offers.promotional, offerCodes: offers.codes,
       winBackOffers: offers.winBack, billingPlans: plans)
+  }
+
+  /// Offers that apps and Apple name by their ids.
+  private static func named(_ readers: [ObjectReader]) -> [Offer] {
+    var seen: Set<String> = []
+    return readers.compactMap { reader in
+      let remedy = "add the offer's id from App Store Connect"
+      reader.require("offerID", remedy: remedy)
+      if let id = reader.filled("offerID", remedy: remedy), !seen.insert(id).inserted {
+        reader.faults.add(
+          reader.place(of: "offerID"), "\(quoted(id)) stands here twice",
+          remedy: "give one of the two another id")
+      }
+      return Offer(storeKit: reader)
+    }
   }
 
   /// Version 5 has a list, or the list and the single offer of older versions with equal content:

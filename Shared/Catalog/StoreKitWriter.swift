@@ -82,7 +82,8 @@ struct StoreKitWriter {
   ) -> KeyValuePairs<String, JSONValue?> {
     [
       "adHocOffers": .list(subscription.promotionalOffers.map(offer)),
-      "billingPlans": isVersion5 ? .list(subscription.billingPlans.enumerated().map(plan)) : nil,
+      "billingPlans": isVersion5
+        ? .list(subscription.billingPlans.enumerated().map { plan(product, $0, $1) }) : nil,
       "codeOffers": .list(subscription.offerCodes.map(offer)),
       "displayPrice": .string(product.displayPrice),
       "familyShareable": .bool(product.familyShareable),
@@ -128,12 +129,12 @@ struct StoreKitWriter {
     ])
   }
 
-  private func plan(_ index: Int, _ plan: BillingPlan) -> JSONValue {
+  private func plan(_ product: Product, _ index: Int, _ plan: BillingPlan) -> JSONValue {
     .members([
       "billingPlanType": .string(plan.type),
       "commitmentDisplayPrice": plan.commitmentDisplayPrice.map { .string($0) },
       "displayPrice": .string(plan.displayPrice),
-      "internalID": .string(InternalID.make("plan\n\(plan.type)\n\(index)")),
+      "internalID": .string(InternalID.make("\(product.id)\nplan\n\(plan.type)\n\(index)")),
       "isEnabled": .bool(plan.isEnabled),
     ])
   }

@@ -32,6 +32,8 @@ final class Exchange: Sendable {
     var method = Method.get
     var pattern = "none"
     var task: Task<Void, Never>?
+    /// Of a request that may wait: told when its client has gone.
+    var presence: ClientPresence?
     /// Whether the desk has a stream of it.
     var isStream = false
     /// What is told of it to a collector of traces.

@@ -20,6 +20,8 @@ final class OutgoingStream: Sendable {
   let peer: Peer
   private let core: ServerCore
   private let connection: ConnectionHandle
+  /// Ends what the stream's task waits for when the stream ends.
+  private let presence = ClientPresence()
   private let state = Mutex(State())
 
   init(_ core: ServerCore, _ peer: Peer, _ connection: ConnectionHandle, _ body: StreamBody) {
@@ -32,7 +34,9 @@ final class OutgoingStream: Sendable {
   /// Lets the task write that the answer came with.
   func start(_ body: StreamBody) {
     let task = Task {
-      await body.run(StreamWriter { self.write($0) })
+      await ClientPresence.$current.withValue(presence) {
+        await body.run(StreamWriter { self.write($0) })
+      }
       self.end()
     }
     let isLate = state.withLock { state in
@@ -93,6 +97,7 @@ final class OutgoingStream: Sendable {
     state.hasEnded = true
     state.task?.cancel()
     state.task = nil
+    presence.left()
     wake(&state)
   }
 

@@ -1,3 +1,5 @@
+import ServiceRuntime
+
 extension Request {
   /// The number in `limit`, for lists that are read page by page.
   ///
@@ -8,6 +10,21 @@ extension Request {
       throw .invalidParameter("limit", "give a whole number from 1 to \(most).")
     }
     return limit
+  }
+}
+
+extension Request {
+  /// A time in the query: UTC milliseconds, as answers have them, or a date or time of RFC 3339.
+  ///
+  /// - Throws: `Problem` 400 `invalid-parameter`.
+  public func time(_ name: String) throws(Problem) -> Int64? {
+    guard let text = queryValue(name) else { return nil }
+    if let time = Int64(text), time >= 0 { return time }
+    guard let time = milliseconds(rfc3339: text) else {
+      throw .invalidParameter(
+        name, "give UTC milliseconds since 1970, or a time such as 2026-01-31T08:00:00Z.")
+    }
+    return time
   }
 }
 

@@ -44,15 +44,20 @@ final class Peer: Sendable {
   }
 
   /// The descriptor of a connection whose client's end would not be seen otherwise; nil while a
-  /// handler works.
+  /// handler works, unless that waits on behalf of the client.
   ///
-  /// - Parameter patience: Connections that did something lately are left alone.
-  func waitingDescriptor(at now: ContinuousClock.Instant, patience: Duration) -> Int32? {
+  /// - Parameters:
+  ///   - patience: Connections that did something lately are left alone.
+  ///   - isWaiting: Whether the handler of the request may be waiting.
+  func waitingDescriptor(
+    at now: ContinuousClock.Instant, patience: Duration, isWaiting: Bool = false
+  ) -> Int32? {
     state.withLock { state in
+      guard state.descriptor >= 0, now - state.since > patience else { return nil }
       switch state.phase {
-      case .fresh, .idle, .reading, .streaming:
-        state.descriptor >= 0 && now - state.since > patience ? state.descriptor : nil
-      case .handling, .writing: nil
+      case .fresh, .idle, .reading, .streaming: return isWaiting ? nil : state.descriptor
+      case .handling: return isWaiting ? state.descriptor : nil
+      case .writing: return nil
       }
     }
   }

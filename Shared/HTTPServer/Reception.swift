@@ -173,9 +173,13 @@ extension ServerCore {
         metrics.refused(problem.type)
         return answer(exchange, connection, problem.response)
       }
+      let presence = request.headers["Prefer"].map { _ in ClientPresence() }
+      if let presence { exchange.state.withLock { $0.presence = presence } }
       let task = Task { [request] in
         let outcome = await TraceContext.$current.withValue(request.trace) {
-          let outcome = await Outcome.of(request, handler)
+          let outcome = await ClientPresence.$current.withValue(presence) {
+            await Outcome.of(request, handler)
+          }
           self.tell(outcome, request.id)
           return outcome
         }

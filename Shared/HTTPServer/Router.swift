@@ -128,7 +128,7 @@ public struct Router: Sendable {
     let name = "\(method) \(pattern.text)"
     return .task { request in
       let caller = Caller(
-        name: request.principal?.name ?? "anyone", action: name, path: request.path,
+        name: request.principal?.name ?? Principal.nobody, action: name, path: request.path,
         customer: request.parameters["customer"], requestId: request.id)
       return try await Caller.$current.withValue(caller) { try await handler(request) }
     }

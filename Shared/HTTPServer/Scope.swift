@@ -23,6 +23,9 @@ public struct Scope: RawRepresentable, Hashable, Sendable {
 
 /// Who asks, and what it may do.
 public struct Principal: Sendable, Equatable {
+  /// The name in logs of whoever asks where nobody is asked for a key; no key may have it.
+  public static let nobody = "anyone"
+
   /// The name of the key, or the subject of the token; fit for logs.
   public let name: String
   /// What it may do.

@@ -16,35 +16,64 @@ struct Watch: Sendable {
       while stop.wait(by: .after(Self.interval)) == nil {
         look()
         rounds += 1
-        if rounds.isMultiple(of: 10) { lookForGone() }
+        if rounds.isMultiple(of: 5) { lookForGone() }
       }
     }
   }
 
-  /// Cuts connections whose clients have finished sending while the server waits for them.
+  /// Cuts connections whose clients have finished sending while the server waits for them, and ends the
+  /// waits of requests whose clients have: nobody reads from a suspended connection.
   ///
   /// Libmicrohttpd 0.9.75 uses epoll edge-triggered and takes a short read for an empty socket, so an
   /// end that arrives together with the last bytes is never seen.
   private func lookForGone() {
     let now = ContinuousClock.now
-    var waiting: [(peer: Peer, descriptor: Int32)] = []
+    var watched: [Watched] = []
     for peer in core.peers.withLock({ Array($0.values) }) {
-      if let descriptor = peer.waitingDescriptor(at: now, patience: .seconds(1)) {
-        waiting.append((peer, descriptor))
+      if let descriptor = peer.waitingDescriptor(at: now, patience: Self.patience) {
+        watched.append(Watched(descriptor: descriptor, peer: peer, presence: nil))
       }
     }
-    var polled = waiting.map {
+    for exchange in core.desk.withLock({ $0.waiting.values.map(\.exchange) }) {
+      if let presence = exchange.state.withLock({ $0.presence }),
+        let descriptor = exchange.peer.waitingDescriptor(
+          at: now, patience: Self.patience, isWaiting: true)
+      {
+        watched.append(
+          Watched(descriptor: descriptor, peer: exchange.peer, presence: presence))
+      }
+    }
+    var polled = watched.map {
       pollfd(fd: $0.descriptor, events: Int16(truncatingIfNeeded: Self.finished), revents: 0)
     }
     guard unsafe poll(&polled, nfds_t(polled.count), 0) > 0 else { return }
     // A descriptor may have been closed and given to another meanwhile: then its peer knows.
     var gone: Set<ObjectIdentifier> = []
-    for (one, result) in zip(waiting, polled) where Int32(result.revents) & Self.finished != 0 {
-      _ = one.peer.cut()
-      gone.insert(ObjectIdentifier(one.peer))
+    for (one, result) in zip(watched, polled)
+    where Int32(result.revents) & (Self.finished | Self.broken) != 0 {
+      if let presence = one.presence {
+        // It may only have finished sending, so it is answered: at once, with what is known.
+        presence.left()
+      } else {
+        _ = one.peer.cut()
+        gone.insert(ObjectIdentifier(one.peer))
+      }
     }
     core.endStreams { gone.contains(ObjectIdentifier($0)) }
   }
+
+  /// A connection that is looked at; one with a presence is that of a request whose handler works.
+  private struct Watched {
+    let descriptor: Int32
+    let peer: Peer
+    let presence: ClientPresence?
+  }
+
+  /// Connections that did something in this time are left alone.
+  private static let patience: Duration = .milliseconds(500)
+
+  /// POLLERR and POLLHUP of poll(2), which are told without being asked for.
+  private static let broken: Int32 = 0x8 | 0x10
 
   /// POLLRDHUP of poll(2): the other side has finished sending.
   private static let finished: Int32 = 0x2000

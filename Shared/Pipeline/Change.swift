@@ -119,6 +119,14 @@ public struct Change {
     audit?.forget(customer)
   }
 
+  /// Drops the records of an erased customer that wait, as their handler failed: what is of somebody who
+  /// is gone changes nothing any more.
+  ///
+  /// - Throws: `SQLiteError`.
+  public func forgetWaiting(of customer: String) throws {
+    try WaitingRecords.remove(transaction, key: Array(customer.utf8))
+  }
+
   /// Has a record handled at the next start, as one that was read and not dealt with.
   public func putBack(_ record: ReceivedRecord, reason: String) throws {
     try WaitingRecords.insert(transaction, record, reason: reason)

@@ -26,12 +26,14 @@ enum DeadLetters {
 
   /// Puts a row that Kafka refused into the outbox as a dead letter.
   ///
-  /// - Returns: Whether there is one: a dead letter that was itself refused is tried once without
-  ///   its value, and then given up.
+  /// - Returns: Whether there is one: a dead letter that was itself refused is tried without its value,
+  ///   and after that there is no other form of it.
   static func replace(_ change: Change, _ row: Outbox.Row, _ error: KafkaError) throws -> Bool {
     var record = Record(
       topic: row.topic, key: row.key, value: row.value, headers: row.headers ?? [])
     guard row.topic == change.context.topics.name(of: .deadLetters) else {
+      // Which of the states of its customer it is, for whoever puts it back.
+      record.headers.append(Header(name: StoreHeaders.sequence, text: "\(row.id)"))
       try insert(
         change, record,
         notes: [

@@ -120,6 +120,13 @@ final class DeliveryTracker: Sendable {
     }
   }
 
+  /// A row cannot go out for now, and nothing behind it may.
+  func stopped(by error: KafkaError) {
+    state.withLock { state in
+      if state.failure == nil { state.failure = error }
+    }
+  }
+
   /// A refused row has got its dead letter.
   func buried(_ id: Int64) {
     state.withLock { state in

@@ -206,7 +206,10 @@ final class RelaySession {
     if tracker.open == 0 { isTrying = false }
     let refusals = tracker.refusals.sorted { $0.id < $1.id }
     for refusal in refusals where refusal.isCertain {
-      try bury(refusal)
+      guard try bury(refusal) else {
+        tracker.stopped(by: refusal.error)
+        return
+      }
       tracker.buried(refusal.id)
     }
     guard let suspect = refusals.first(where: { !$0.isCertain }), tracker.open == 0 else { return }
@@ -222,25 +225,32 @@ final class RelaySession {
   }
 
   /// The row and its dead letter change places in one transaction.
-  private func bury(_ refusal: DeliveryTracker.Refusal) throws {
+  ///
+  /// A dead letter that is refused even without its value stays: nothing is dropped, and nothing behind it is
+  /// published before its topic is mended.
+  ///
+  /// - Returns: Whether the row is out of the way.
+  private func bury(_ refusal: DeliveryTracker.Refusal) throws -> Bool {
     let row = try outbox().rows(after: refusal.id - 1, limit: 1, bytes: 1).rows.first
-    let kept = try store.changeAndWait { change in
+    let isBuried = try store.changeAndWait { change in
       defer { change.context.outbox.changed(after: change.transaction) }
-      var kept = false
-      if let row, row.id == refusal.id {
-        kept = try DeadLetters.replace(change, row, refusal.error)
+      if let row, row.id == refusal.id,
+        try !DeadLetters.replace(change, row, refusal.error)
+      {
+        return false
       }
       try Outbox.removeRow(change.transaction, id: refusal.id)
-      return kept
+      return true
     }
     metrics.refused.add()
     log.error(
-      kept
+      isBuried
         ? "Kafka refused a record for good; it became a dead letter"
-        : "Kafka refused a dead letter for good; it is gone",
+        : "Kafka refuses a dead letter; nothing is published until its topic is mended",
       [
         "row": LogValue(refusal.id), "topic": .string(row?.topic ?? ""),
         "error": LogValue(refusal.error),
       ])
+    return isBuried
   }
 }

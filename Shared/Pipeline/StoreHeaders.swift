@@ -32,7 +32,7 @@ public enum StoreHeaders {
   /// For which time it was decided, in UTC milliseconds.
   static let evaluated = "purser-evaluated"
   /// The place in the line of all that its store published; it grows.
-  static let sequence = "purser-sequence"
+  public static let sequence = "purser-sequence"
   /// Which shard published it, such as `1/3`; absent where there is one.
   static let shard = "purser-shard"
   /// Where its way began: `source/signed/received`, times in UTC milliseconds; for measuring only.
@@ -40,9 +40,9 @@ public enum StoreHeaders {
   /// Set on what `purser replay again` has published once more.
   public static let replay = "purser-replay"
 
-  static func all(
-    input place: InputPlace?, evaluatedAt: Int64?, way: WayStart?, shard: Shard
-  ) -> [Header] {
+  static func all(input place: InputPlace?, evaluatedAt: Int64?, way: WayStart?, shard: Shard)
+    -> [Header]
+  {
     var headers: [Header] = []
     if let name = name(of: shard) { headers.append(Header(name: self.shard, text: name)) }
     if let place { headers.append(Header(name: input, text: place.text)) }

@@ -34,6 +34,10 @@ enum WaitingRecords {
     try transaction.run("DELETE FROM waiting_records WHERE id = ?", id)
   }
 
+  static func remove(_ transaction: Transaction, key: [UInt8]) throws {
+    try transaction.run("DELETE FROM waiting_records WHERE key = ?", key)
+  }
+
   /// Waiting records after an id, oldest first: at most `limit`, and no more once they have `bytes`.
   static func some(
     _ reader: Reader, after id: Int64, limit: Int, bytes: Int

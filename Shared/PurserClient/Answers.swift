@@ -25,8 +25,55 @@ public struct PurserProduct: Codable, Sendable, Equatable, Identifiable {
   public var type: String
   /// The price as the catalog has it; for display let StoreKit say what this customer pays.
   public var displayPrice: String?
+  /// Its name in the customer's language.
+  public var displayName: String?
+  /// What it is, in the customer's language.
+  public var description: String?
+  /// The group of a subscription.
+  public var subscriptionGroup: String?
+  /// The rank of a subscription in its group, 1 for the highest.
+  public var level: Int?
+  /// How long a subscription's period is, or what a non-renewing product gives, such as `P1M`.
+  public var period: String?
   /// The rights that it gives.
   public var entitlements: [String]?
+  /// What it adds to balances, by unit.
+  public var credits: [String: Int64]?
+  /// The catalog's own words for the app.
+  public var metadata: [String: String]?
+}
+
+/// A set of packages for a paywall.
+public struct PurserOffering: Codable, Sendable, Equatable, Identifiable {
+  /// One choice of a paywall.
+  public struct Package: Codable, Sendable, Equatable, Identifiable {
+    /// Its id within the offering, such as `annual`.
+    public var id: String
+    /// What it sells.
+    public var product: PurserProduct
+  }
+
+  /// Its id in the catalog.
+  public var id: String
+  /// For people.
+  public var description: String?
+  /// The places in the app that it is for.
+  public var placements: [String]
+  /// The catalog's own words for the app.
+  public var metadata: [String: String]
+  /// What it offers, in the order of the paywall.
+  public var packages: [Package]
+}
+
+/// The offerings that this version of the app may show.
+public struct PurserOfferings: Codable, Sendable, Equatable {
+  /// The id of the one to show at the placement that was asked for.
+  public var current: String?
+  /// All of them.
+  public var offerings: [PurserOffering]
+
+  /// The one to show; nil when the catalog has none for this place.
+  public var offering: PurserOffering? { offerings.first { $0.id == current } }
 }
 
 /// A right of the customer.
@@ -103,7 +150,7 @@ public enum Settlement: Sendable, Equatable {
 public struct RestoreResult: Codable, Sendable, Equatable {
   /// One proof of those that were sent.
   public struct Item: Codable, Sendable, Equatable {
-    /// Where it stood in the request.
+    /// Where it stood among all of them, such as `signedTransactions[3]`.
     public var place: String
     /// `accepted`, `already-recorded`, `belongs-to-another` or `rejected`; nil while undecided.
     public var outcome: String?
@@ -119,8 +166,8 @@ public struct RestoreResult: Codable, Sendable, Equatable {
     public var detail: String?
   }
 
-  /// The id under which it can be read again.
-  public var id: String
+  /// The ids under which it can be read again: one for each part that was sent.
+  public var ids: [String]
   /// Whether every proof is decided.
   public var decided: Bool
   /// What came of each.

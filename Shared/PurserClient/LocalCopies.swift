@@ -36,6 +36,7 @@ public struct FileCopies: LocalCopies {
     try? data.write(to: URL(fileURLWithPath: path(name)), options: .atomic)
   }
 
+  /// What stands in a name is escaped, so it holds no `/`.
   private func path(_ name: String) -> String { "\(folder)/\(name).json" }
 }
 

@@ -72,9 +72,27 @@ public actor Purser {
   /// - Throws: `PurserError` when nothing is known.
   public func products() async throws -> [PurserProduct] {
     struct List: Codable { let products: [PurserProduct] }
-    let query = configuration.bundleId.map { "?bundleId=\(ServiceCalls.escaped($0))" } ?? ""
-    let url = "\(configuration.orders)/v1/products\(query)"
-    return try await fresh("products", url, as: List.self).value.products
+    return try await fresh(window("products"), as: List.self).value.products
+  }
+
+  /// The paywall's packages; without a network what was said last for this placement.
+  ///
+  /// - Parameter placement: The place in the app, as the catalog names it.
+  /// - Throws: `PurserError` when nothing is known.
+  public func offerings(placement: String? = nil) async throws -> PurserOfferings {
+    try await fresh(window("offerings", placement: placement), as: PurserOfferings.self).value
+  }
+
+  /// What this version of the app is shown; the path is the name of the copy too, as each view of the
+  /// catalog has an entity tag of its own.
+  private func window(_ list: String, placement: String? = nil) -> (name: String, url: String) {
+    let path = ServiceCalls.path(
+      list,
+      [
+        "bundleId": configuration.bundleId, "appVersion": configuration.appVersion,
+        "placement": placement,
+      ])
+    return (path, "\(configuration.orders)/v1/\(path)")
   }
 
   /// Buys a product: places an order, asks the store for the money, proves it, finishes.
@@ -86,11 +104,12 @@ public actor Purser {
       let customer: String
       let productId: String
       let bundleId: String?
+      let appVersion: String?
       let quantity: Int
     }
     let body = Body(
       customer: configuration.customer, productId: productId, bundleId: configuration.bundleId,
-      quantity: quantity)
+      appVersion: configuration.appVersion, quantity: quantity)
     // The key makes a repeated request open no second order.
     let order: PurserOrder = try await calls.post(
       "/v1/orders", body, headers: ["Idempotency-Key": UUID().uuidString]
@@ -149,10 +168,15 @@ public actor Purser {
     )
     .values.sorted { $0.id < $1.id }
     guard !all.isEmpty else { return nil }
-    let result = try await restore(all.map(\.signed))
-    let finished = Set(result.items.filter(\.finish).compactMap(\.transactionId))
-    for transaction in open where finished.contains(transaction.id) {
-      await store.finish(transaction)
+    var result = RestoreResult(ids: [], decided: true, items: [])
+    for part in RestoreParts.parts(of: all.map(\.signed)) {
+      let answer = try await restore(part)
+      result.add(answer)
+      // At once: if the next part cannot be sent, this one is done.
+      let finished = Set(answer.items.filter(\.finish).compactMap(\.transactionId))
+      for transaction in open where finished.contains(transaction.id) {
+        await store.finish(transaction)
+      }
     }
     _ = try? await entitlements()
     return result
@@ -165,7 +189,7 @@ public actor Purser {
     let customer = ServiceCalls.escaped(configuration.customer)
     let url = "\(configuration.entitlements)/v1/customers/\(customer)/entitlements"
     let (value, isFresh) = try await fresh(
-      "entitlements-\(customer)", url, as: PurserEntitlements.self)
+      ("entitlements-\(customer)", url), as: PurserEntitlements.self)
     guard isFresh else { return value }
     version = value.version
     var told = value
@@ -255,7 +279,7 @@ public actor Purser {
     }
   }
 
-  private func restore(_ signed: [String]) async throws -> RestoreResult {
+  private func restore(_ signed: [String]) async throws -> RestoreParts.Answer {
     struct Body: Encodable {
       let customer: String
       let bundleId: String?
@@ -285,8 +309,9 @@ public actor Purser {
 
   /// Asks with the tag of the copy; the copy when the server says that it holds, or is not reached.
   private func fresh<Value: Codable & Sendable>(
-    _ name: String, _ url: String, as type: Value.Type
+    _ asked: (name: String, url: String), as type: Value.Type
   ) async throws -> (value: Value, isFresh: Bool) {
+    let (name, url) = asked
     let kept = copies.read(name).flatMap {
       try? JSONDecoder().decode(KeptAnswer<Value>.self, from: $0)
     }

@@ -6,6 +6,8 @@
   public final class PurserModel {
     /// What may be bought.
     public private(set) var products: [PurserProduct] = []
+    /// The paywall that was read last; nil when the catalog has none for its place.
+    public private(set) var offering: PurserOffering?
     /// What the customer owns, as last known; nil before the first answer.
     public private(set) var entitlements: PurserEntitlements?
     /// The product whose purchase is under way.
@@ -40,6 +42,11 @@
         products = try await purser.products()
         entitlements = try await purser.entitlements()
       }
+    }
+
+    /// Reads the paywall of a place in the app; call it before the paywall is shown.
+    public func readOffering(placement: String? = nil) async {
+      await attempt { offering = try await purser.offerings(placement: placement).offering }
     }
 
     /// Buys a product; nil when it failed, and then `fault` says why.

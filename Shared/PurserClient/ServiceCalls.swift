@@ -14,6 +14,10 @@ public struct PurserConfiguration: Sendable {
   public var customer: String
   /// The app; needed only where the services know several.
   public var bundleId: String?
+  /// The app's own version (`CFBundleShortVersionString`): what is shown and sold may hang on it.
+  ///
+  /// Without one only what every version may sell.
+  public var appVersion: String?
   /// A bearer token for each request: the customer's own JWT, fetched anew when it runs out.
   public var token: @Sendable () async throws -> String?
   /// How long the server may wait for an outcome before it answers "not yet", in seconds.
@@ -28,12 +32,13 @@ public struct PurserConfiguration: Sendable {
   /// Makes a configuration.
   public init(
     orders: String, entitlements: String, customer: String, bundleId: String? = nil,
-    token: @escaping @Sendable () async throws -> String?
+    appVersion: String? = nil, token: @escaping @Sendable () async throws -> String?
   ) {
     self.orders = orders
     self.entitlements = entitlements
     self.customer = customer
     self.bundleId = bundleId
+    self.appVersion = appVersion
     self.token = token
   }
 }
@@ -125,6 +130,14 @@ struct ServiceCalls: Sendable {
     return .refused(
       PurserError.Refusal(
         type: type, status: response.status, detail: problem.detail ?? "", finish: problem.finish))
+  }
+
+  /// A path with a query of the parameters that are given.
+  static func path(_ path: String, _ parameters: KeyValuePairs<String, String?>) -> String {
+    let given = parameters.compactMap { name, value in
+      value.map { "\(name)=\(escaped($0))" }
+    }
+    return given.isEmpty ? path : "\(path)?\(given.joined(separator: "&"))"
   }
 
   /// A text as it may stand in a path or a query.

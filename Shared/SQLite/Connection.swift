@@ -61,6 +61,9 @@ public struct Connection: ~Copyable {
         message: "it cannot have a write-ahead log; put it on a local disk")
     }
     try database.control("PRAGMA synchronous = FULL")
+    // What is deleted is overwritten: an erased customer is not to be found in freed pages. Debian's
+    // SQLite does so unless told otherwise.
+    try database.control("PRAGMA secure_delete = ON")
     // A log that one long reader made large shrinks again.
     try database.control("PRAGMA journal_size_limit = 67108864")
   }
@@ -71,9 +74,22 @@ public struct Connection: ~Copyable {
     try database.unguarded { () throws(SQLiteError) in try database.run(sql, values) }
   }
 
+  /// The same with the values in a list.
+  @discardableResult
+  public func run(_ sql: String, values: [(any Bindable)?]) throws(SQLiteError) -> Int {
+    try database.unguarded { () throws(SQLiteError) in try database.run(sql, values) }
+  }
+
   /// All rows of a query, each made into a value.
   public func query<T>(
     _ sql: String, _ values: (any Bindable)?..., map: (borrowing Row) throws -> T
+  ) throws -> [T] {
+    try database.unguarded { try database.query(sql, values, map) }
+  }
+
+  /// The same with the values in a list.
+  public func query<T>(
+    _ sql: String, values: [(any Bindable)?], map: (borrowing Row) throws -> T
   ) throws -> [T] {
     try database.unguarded { try database.query(sql, values, map) }
   }

@@ -10,6 +10,8 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
     case timedOut
     /// The service is stopping: answer with what is known.
     case stopping
+    /// Whoever was to be answered has gone.
+    case left
     /// Too many wait already; answer at once.
     case refused
   }
@@ -72,8 +74,12 @@ public final class Waiters<Key: Hashable & Sendable>: Sendable {
     return ticket
   }
 
-  /// Waits until the key is notified, at most for the given time, and leaves the line.
+  /// Waits until the key is notified, at most for the given time and as long as the client of the task
+  /// listens, and leaves the line.
   public func wait(_ ticket: Ticket, atMost duration: Duration) async -> Ending {
+    let presence = ClientPresence.current
+    let number = presence?.onLeaving { ticket.completion.complete(with: .left) }
+    defer { if let number { presence?.callOff(number) } }
     let ending = await ticket.completion.value(atMost: duration, otherwise: .timedOut)
     leave(ticket)
     return ending

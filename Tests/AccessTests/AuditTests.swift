@@ -197,7 +197,7 @@ struct AuditTests {
   }
 
   @Test(arguments: [
-    "limit=0", "limit=501", "limit=x", "cursor=0", "cursor=x", "from=yesterday", "until=1",
+    "limit=0", "limit=501", "limit=x", "cursor=0", "cursor=x", "from=yesterday", "until=-1",
   ])
   func `a parameter that cannot be used is named`(query: String) async throws {
     let shop = try Shop()

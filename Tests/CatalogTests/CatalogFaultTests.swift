@@ -13,7 +13,7 @@ struct CatalogFaultTests {
   @Test(arguments: [
     (#""credits": {"coins": 0}"#, "credits.coins"),
     (#""credits": {"coins": -1}"#, "credits.coins"),
-    (#""credits": {"coins": 1.0}"#, "credits.coins"),
+    (#""credits": {"coins": 1.5}"#, "credits.coins"),
     (#""credits": {"coins": 1000000000001}"#, "credits.coins"),
     (#""credits": {"coins": 99999999999999999999}"#, "credits.coins"),
     (#""credits": {"coins": "100"}"#, "credits.coins"),
@@ -36,6 +36,10 @@ struct CatalogFaultTests {
       #""localizations": [{"locale": "en", "displayName": "C", "title": "x"}]"#,
       "localizations[0].title"
     ),
+    (#""localizations": [{"locale": "", "displayName": "C"}]"#, "localizations[0].locale"),
+    (#""localizations": [{"locale": "!!", "displayName": "C"}]"#, "localizations[0].locale"),
+    (#""localizations": [{"displayName": "C"}]"#, "localizations[0].locale"),
+    (#""localizations": [null]"#, "localizations[0]"),
   ])
   func `a faulty key of a consumable is named, and nothing else`(key: String, path: String) {
     let price = key.contains("displayPrice") ? "" : #", "displayPrice": "1""#

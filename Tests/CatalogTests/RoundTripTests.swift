@@ -34,6 +34,11 @@ struct RoundTripTests {
     #expect((4...5).contains(try #require(read.settings).majorVersion))
     #expect(read.storeKitText == text, "writing again writes the same")
     #expect(!text.contains("privateKey"))
+    // Xcode tells things apart by these.
+    let ids = text.split(separator: "\"internalID\"").dropFirst().compactMap {
+      $0.split(separator: "\"").dropFirst().first
+    }
+    #expect(Set(ids).count == ids.count)
   }
 
   @Test func `a catalog with all that there is comes back from its two files`() throws {

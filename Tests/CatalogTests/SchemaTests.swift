@@ -26,6 +26,8 @@ struct SchemaTests {
     arguments: [
       (["properties"], CatalogFile.keys), (["$defs", "product", "properties"], CatalogEntry.keys),
       (["$defs", "subscription", "properties"], CatalogEntry.subscriptionKeys),
+      (["$defs", "right", "properties"], Right.keys),
+      (["$defs", "credit", "properties"], Credit.keys),
       (["$defs", "offers", "properties"], CatalogOffers.kinds),
       (["$defs", "offer", "properties"], CatalogOffers.keys),
       (["$defs", "offering", "properties"], Offering.keys),

@@ -71,14 +71,40 @@ struct StoreKitFaultTests {
     (#", "familyShareable": "yes""#, "familyShareable"),
     (#", "adHocOffers": {}"#, "adHocOffers"),
     (#", "adHocOffers": [3]"#, "adHocOffers[0]"),
-    (#", "adHocOffers": [{"subscriptionPeriod": "P1M"}]"#, "adHocOffers[0].paymentMode"),
+    (
+      #", "adHocOffers": [{"offerID": "o", "subscriptionPeriod": "P1M"}]"#,
+      "adHocOffers[0].paymentMode"
+    ),
+    (
+      #", "adHocOffers": [{"paymentMode": "free", "subscriptionPeriod": "P1M"}]"#,
+      "adHocOffers[0].offerID"
+    ),
+    (
+      #", "winbackOffers": [{"offerID": "", "paymentMode": "free", "subscriptionPeriod": "P1M"}]"#,
+      "winbackOffers[0].offerID"
+    ),
+    (
+      #", "adHocOffers": [{"offerID": "o", "paymentMode": "free", "subscriptionPeriod": "P1M"},"#
+        + #" {"offerID": "o", "paymentMode": "free", "subscriptionPeriod": "P1M"}]"#,
+      "adHocOffers[1].offerID"
+    ),
+    (#", "codeOffers": [null]"#, "codeOffers[0]"),
+    (#", "subscriptionGroupID": "G2""#, "subscriptionGroupID"),
+    (#", "familyShareable": true, "familyShareable": false"#, "familyShareable"),
+    (#", "localizations": [{"displayName": "Pro"}]"#, "localizations[0].locale"),
+    (#", "localizations": [{"locale": "", "displayName": "Pro"}]"#, "localizations[0].locale"),
+    (#", "localizations": [{"locale": "!!", "displayName": "Pro"}]"#, "localizations[0].locale"),
+    (
+      #", "localizations": [{"locale": "de"}, {"locale": "de"}]"#, "localizations[1].locale"
+    ),
     (
       #", "codeOffers": [{"paymentMode": "gift", "subscriptionPeriod": "P1M"}]"#,
       "codeOffers[0].paymentMode"
     ),
     (#", "codeOffers": [{"paymentMode": "free"}]"#, "codeOffers[0].subscriptionPeriod"),
     (
-      #", "winbackOffers": [{"paymentMode": "payUpFront", "subscriptionPeriod": "P1M"}]"#,
+      #", "winbackOffers": [{"offerID": "w", "paymentMode": "payUpFront","#
+        + #" "subscriptionPeriod": "P1M"}]"#,
       "winbackOffers[0].displayPrice"
     ),
     (
@@ -89,12 +115,13 @@ struct StoreKitFaultTests {
   ])
   func `a faulty key of a subscription is named, and nothing else`(change: String, key: String) {
     let found = storeKitFaults(in: file(subscription: subscription(change)))
-    #expect(found.map(\.path) == ["subscriptionGroups[0].subscriptions[0].\(key)"])
+    // A key that the subscription has already stands twice then, which is a fault of the same place.
+    #expect(Set(found.map(\.path)) == ["subscriptionGroups[0].subscriptions[0].\(key)"])
   }
 
   @Test func `null and missing lists are empty, unknown keys are passed over`() throws {
     let offers = """
-      , "adHocOffers": null, "codeOffers": [null], "introductoryOffer": null,
+      , "adHocOffers": null, "codeOffers": [], "introductoryOffer": null,
       "introductoryOffers": null, "winbackOffers": null, "news": {"deep": [1]}
       """
     let text = file(
@@ -104,6 +131,30 @@ struct StoreKitFaultTests {
     #expect(subscription.introductoryOffers.isEmpty)
     #expect(subscription.offerCodes.isEmpty)
     #expect(subscription.promotionalOffers.isEmpty && subscription.winBackOffers.isEmpty)
+  }
+
+  @Test func `a group without an id, or with another's, is named`() {
+    let one = #"{"name": "Pro", "subscriptions": [\#(subscription())]}"#
+    let found = storeKitFaults(
+      in: #"{"version": {"major": 4}, "subscriptionGroups": [\#(one)]}"#)
+    #expect(found.map(\.path) == ["subscriptionGroups[0].id"])
+    let empty = #"{"id": "G1", "name": "Pro", "subscriptions": []}"#
+    let twice = storeKitFaults(
+      in: #"{"version": {"major": 4}, "subscriptionGroups": [\#(empty), \#(empty)]}"#)
+    #expect(twice.map(\.path) == ["subscriptionGroups[1].id"])
+    #expect(twice.first?.problem.contains("subscriptionGroups[0]") == true)
+  }
+
+  @Test func `a member that stands twice is named wherever it stands, but for the signing key`() {
+    let text = """
+      {"version": {"major": 4}, "products": [], "products": [],
+       "settings": {"_locale": "en_US",
+        "_locale": "de_DE"},
+       "subscriptionOffersKeyPair": {"id": "SECRET", "id": "SECRET"}}
+      """
+    let found = storeKitFaults(in: text)
+    #expect(found.map(\.path) == ["products", "settings._locale"])
+    #expect(found.map(\.line) == [1, 3])
   }
 
   @Test func `introductory offers of the list count before the single one, each id once`() throws {

@@ -228,13 +228,39 @@ import Testing
     try await service.read(told("1", [period], to: "guest"))
     #expect(try await service.state("guest").rights == [])
 
-    // The same id comes back: its versions go on.
+    // The ledger decided it before it had read of the erasure: nothing comes back.
     var back = told("5", [transaction("5", "themes.all", "Non-Consumable", on: 2)], to: "guest")
     back.decidedAt = day(2)
     try await service.read(back)
-    #expect(try await service.rights().last?.version == erased.version + 1)
-    try await service.erase("guest", at: day(1))
-    #expect(try await service.state("guest").rights == ["themes"])
+    #expect(try await service.state("guest").rights == [])
+    // Erased once more, its versions go on.
+    try await service.erase("guest", at: day(3))
+    let again = try await service.published().last { $0.key == "guest" }
+    #expect(
+      try EventJSON.decode(EntitlementsErased.self, from: again?.value ?? []).version
+        == erased.version + 1)
+    try await expectSameAfterRebuild(service)
+  }
+
+  @Test func `of an erased customer only the end is told, to whoever knows the id`() async throws {
+    let service = try await twoCustomers()
+    try await service.merge("guest", into: "alice")
+    try await service.erase("alice", at: day(1))
+    for customer in ["alice", "guest"] {
+      let answer = try await service.request(.get, "/v1/customers/\(customer)/timeline")
+      let text = String(decoding: answer.body, as: UTF8.self)
+      #expect(text.contains("customer-erased") && !text.contains("asked for it"), "\(text)")
+      let page = try EventJSON.decode(TimelinePage.self, from: answer.body)
+      #expect(page.timeline.count == 1 && (page.timeline.first?.version ?? 0) > 1)
+      let export = try await service.request(.get, "/v1/customers/\(customer)/export")
+      let other = customer == "alice" ? "guest" : "alice"
+      #expect(!String(decoding: export.body, as: UTF8.self).contains(other))
+      // The version that readers compare with goes on.
+      let read = try await service.request(.get, "/v1/customers/\(customer)/entitlements")
+      #expect(
+        String(decoding: read.body, as: UTF8.self)
+          .contains("\"version\":\(page.timeline.first?.version ?? 0)"))
+    }
   }
 
   @Test func `nothing can be given to an erased customer, so that no retry brings it back`()

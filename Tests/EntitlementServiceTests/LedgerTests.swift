@@ -172,6 +172,46 @@ import Testing
     #expect(try await service.wrongBalances() == [])
   }
 
+  @Test func `a refund of what never ends leaves what is given for a time its end`() async throws {
+    let service = try TestService()
+    let given = try await service.request(
+      .post, "/v1/customers/alice/credits",
+      #"{"units": {"coins": 7}, "environment": "Sandbox", "expiresAt": \#(day(20))}"#, key: "g")
+    #expect(given.status == 201)
+    try await service.read(coins("1"))
+    var refunded = coins("1")
+    refunded.revision = 2
+    refunded.transactions[0].revocationDate = day(1)
+    refunded.decidedAt = day(1)
+    try await service.read(refunded)
+    #expect(try await service.state("alice").balances == ["coins": 7])
+    service.clock.set(day(20))
+    try await service.fire()
+    #expect(try await service.state("alice").balances == ["coins": 0])
+    #expect(try await service.wrongBalances() == [])
+  }
+
+  @Test func `a purchase that moved between two who then become one is worth once`() async throws {
+    let service = try TestService()
+    func state(_ customer: String, _ holding: Holding, _ revision: Int64) -> LineageState {
+      lineage("1", coins("1").transactions, revision: revision) {
+        $0.customer = customer
+        $0.holding = holding
+        $0.cause = LineageCause(kind: revision == 2 ? "transfer" : "notification")
+        $0.decidedAt = day(revision)
+      }
+    }
+    try await service.read(state("alice", .held, 1))
+    try await service.read(state("alice", .left, 2))
+    try await service.read(state("bob", .held, 2))
+    try await service.merge("alice", into: "bob", at: day(3))
+    #expect(try await service.state("bob").balances == ["coins": 100])
+    // Apple says the same again.
+    try await service.read(state("bob", .held, 3))
+    #expect(try await service.state("bob").balances == ["coins": 100])
+    #expect(try await service.wrongBalances() == [])
+  }
+
   @Test func `a credit pays a debt first, and what pays a debt does not expire`() async throws {
     let service = try TestService(policies: #"{"refundBalance": "debt"}"#)
     try await service.read(boosts("1"))

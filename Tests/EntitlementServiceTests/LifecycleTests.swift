@@ -40,6 +40,7 @@ private struct GeneratedLife {
   private var random: SeededGenerator
   private var standing: [String]
   private var lines: [String: Line] = [:]
+  private var ids: [String] = []
   private var said: [LineageState] = []
   private var number = 0
 
@@ -100,12 +101,13 @@ private struct GeneratedLife {
     bought.signedDate = now
     if bought.expiresDate != nil { bought.expiresDate = now + 30 * 86_400_000 }
     lines[id] = Line(owner: someone(), revision: 0, bought: [bought])
+    ids.append(id)
     try await tell(id, cause: "proof")
   }
 
   /// A renewal, a refund of the whole or of a part, or its reversal.
   private mutating func change() async throws {
-    guard let id = lines.keys.sorted().randomElement(using: &random), var line = lines[id] else {
+    guard let id = ids.randomElement(using: &random), var line = lines[id] else {
       return
     }
     let now = service.clock.now()
@@ -132,7 +134,7 @@ private struct GeneratedLife {
   }
 
   private mutating func transfer() async throws {
-    guard let id = lines.keys.sorted().randomElement(using: &random) else { return }
+    guard let id = ids.randomElement(using: &random) else { return }
     try await move(id, to: someone(), cause: "transfer")
   }
 

@@ -74,7 +74,8 @@ extension TestService {
   /// Left out: the outbox, what only a backup has, and for which time a customer was looked at last.
   func canonicalStore() async throws -> [String] {
     let tables = [
-      ("customers", "customer, version, due_at, merged_into, erased_at"),
+      ("customers", "customer, version, due_at, merged_into"),
+      ("erased_customers", "hash, version, erased_at"),
       (
         "purchases",
         "customer, lineage, revision, is_held, gives_rights, hex(state), hex(sightings), "

@@ -22,7 +22,7 @@ final class TestService: Sendable {
   let recompute: Recompute
   let metrics = Metrics()
   let router: Router
-  private let path: String
+  let path: String
   private let apply: ApplyTransaction
   private let customers: ApplyCustomerChange
   /// What was read, as it would stand in the topics.

@@ -103,6 +103,64 @@ struct StreamTests {
     }
   }
 
+  /// How long it takes until nobody waits any more after a client has gone.
+  private static func leaving(_ waiters: Waiters<String>, _ client: inout RawClient?) async throws
+    -> Duration
+  {
+    #expect(await eventually { waiters.count == 1 })
+    // Longer than what is left alone as it has just begun.
+    try await Task.sleep(for: .milliseconds(100))
+    let began = ContinuousClock.now
+    client = nil
+    #expect(await eventually { waiters.count == 0 })
+    return ContinuousClock.now - began
+  }
+
+  private static func waitingRouter(_ waiters: Waiters<String>) -> Router {
+    smallRouter { router in
+      router.on(.get, "/told", scope: nil) { _ in
+        .stream(contentType: "text/event-stream", shares: []) { writer in
+          while !Task.isCancelled {
+            let ticket = waiters.enter("it")
+            if await waiters.wait(ticket, atMost: .seconds(60)) != .notified { return }
+            guard writer.write("told\n") else { return }
+          }
+        }
+      }
+      router.on(.get, "/asked", scope: nil) { request in
+        let wait = request.preferredWait(atMost: .seconds(25)) ?? .zero
+        let ticket = waiters.enter("it")
+        return .text("\(await waiters.wait(ticket, atMost: wait))")
+      }
+    }
+  }
+
+  @Test(arguments: ["/told", "/asked"])
+  func `whoever waits for a client that has gone gives up within two seconds`(target: String)
+    async throws
+  {
+    let waiters = Waiters<String>()
+    try await LiveServer.with(Self.waitingRouter(waiters)) { live in
+      var client = try? live.connect()
+      client?.send("GET \(target) HTTP/1.1\r\nHost: t\r\nPrefer: wait=25\r\n\r\n")
+      let time = try await Self.leaving(waiters, &client)
+      #expect(time < .seconds(2), "\(time)")
+      #expect(await eventually { live.openConnections == 0 })
+    }
+  }
+
+  @Test func `a client that has finished sending is answered at once instead of late`() async throws
+  {
+    let waiters = Waiters<String>()
+    try await LiveServer.with(Self.waitingRouter(waiters)) { live in
+      let client = try live.connect()
+      client.send("GET /asked HTTP/1.1\r\nHost: t\r\nPrefer: wait=25\r\n\r\n")
+      #expect(await eventually { waiters.count == 1 })
+      client.finishSending()
+      #expect(await client.reads("left"))
+    }
+  }
+
   @Test func `a group has no more streams than it may, and others go on`() async throws {
     let source = Source()
     try await LiveServer.with(Self.router(source)) { live in

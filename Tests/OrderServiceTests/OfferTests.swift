@@ -39,7 +39,10 @@ struct OfferTests {
               "promotional": [{"id": "back", "paymentMode": "free", "period": "P1M"}],
               "winBack": [{"id": "again", "paymentMode": "free", "period": "P1M"}]}}},
           "news": {"kind": "auto-renewable", "displayPrice": "1.99",
-            "subscription": {"group": "News", "groupID": "22", "level": 1, "period": "P1M"}},
+            "subscription": {"group": "News", "groupID": "22", "level": 1, "period": "P1M",
+              "offers": {"introductory": [{"paymentMode": "free", "period": "P3D"}]}}},
+          "news.yearly": {"kind": "auto-renewable", "displayPrice": "9.99",
+            "subscription": {"group": "News", "groupID": "22", "level": 1, "period": "P1Y"}},
           "coins": {"kind": "consumable", "displayPrice": "0.99"}}}
         """.utf8))
     let apps = try Apps(
@@ -269,6 +272,10 @@ struct OfferTests {
     }
   }
 
+  private static let longAccount =
+    #"{"customer": "ann", "productId": "pro", "offerId": "back", "account": "\#(manyLetters)"}"#
+  private static let manyLetters = String(repeating: "a", count: 5000)
+
   @Test(
     arguments: [
       (
@@ -298,7 +305,22 @@ struct OfferTests {
       (
         "promotional",
         #"{"customer": "ann", "productId": "pro", "offerId": "back", "account": "a\u2063b"}"#,
-        "invalid-offer-field"
+        "invalid-field"
+      ),
+      (
+        "promotional",
+        #"{"customer": "ann", "productId": "pro", "offerId": "back", "account": "a\nb"}"#,
+        "invalid-field"
+      ),
+      ("promotional", longAccount, "invalid-field"),
+      (
+        "introductory",
+        #"{"customer": "ann", "productId": "news.yearly", "transactionId": "12"}"#,
+        "unknown-offer"
+      ),
+      (
+        "introductory", #"{"customer": "ann", "productId": "pro", "transactionId": "1 2"}"#,
+        "invalid-field"
       ),
       (
         "promotional",
@@ -308,7 +330,7 @@ struct OfferTests {
       ("introductory", #"{"customer": "bob", "productId": "pro"}"#, "missing-transaction"),
       (
         "introductory", #"{"customer": "ann", "productId": "pro", "transactionId": ""}"#,
-        "invalid-offer-field"
+        "invalid-field"
       ),
     ])
   func `what may not be had or cannot be signed is told by its type`(

@@ -77,8 +77,13 @@ import Testing
     let client = Client()
     let reading = client.read(try await open(order, after: "1").response)
     #expect(await client.has { $0.ids == [2, 3] })
+    // An EventSource that has read nothing sends an empty one: it begins at the beginning.
+    let fresh = Client()
+    let beginning = fresh.read(try await open(order, after: "").response)
+    #expect(await fresh.has { $0.ids == [1, 2, 3] })
     world.notices.stopAll()
     await reading.value
+    await beginning.value
     let wrong = try await open(order, after: "x")
     #expect(wrong.status == 400 && wrong.problem == "invalid-parameter")
   }

@@ -156,6 +156,65 @@ import Testing
     #expect(try await list("customer=nobody").orders.isEmpty)
   }
 
+  @Test func `times of a list are asked for as answers have them, or as people write them`()
+    async throws
+  {
+    let order = try await world.place()
+    for time in ["\(order.createdAt)", rfc3339(order.createdAt)] {
+      #expect(try await list("from=\(time)").orders.map(\.id) == [order.id])
+      #expect(try await list("to=\(time)").orders.isEmpty)
+    }
+  }
+
+  @Test func `a read that waited says so, and one that had no reason to wait does not`()
+    async throws
+  {
+    let order = try await world.place()
+    func read(_ tag: String) async throws -> OrderWorld.Answer {
+      try await world.send(
+        .get, "/v1/orders/\(order.id)",
+        headers: [("If-None-Match", "\"\(tag)\""), ("Prefer", "wait=1")])
+    }
+    let waited = try await read("1")
+    #expect(waited.status == 304 && waited.response.header("Preference-Applied") == "wait=1")
+    let newer = try await read("0")
+    #expect(newer.status == 200 && newer.response.header("Preference-Applied") == nil)
+  }
+
+  @Test func `an order is opened only for what that version of the app may sell`() async throws {
+    let world = try OrderWorld(
+      catalog: """
+        {"products": {
+          "old": {"kind": "consumable", "displayPrice": "1", "appVersions": {"to": "1.9"}},
+          "new": {"kind": "consumable", "displayPrice": "1", "appVersions": {"from": "2.0"}},
+          "all": {"kind": "consumable", "displayPrice": "1"}}}
+        """)
+    for (version, sold) in [
+      ("1.9", ["old", "all"]), ("2.0.1", ["new", "all"]), (nil, ["all"]),
+    ] as [(String?, [String])] {
+      for product in ["old", "new", "all"] {
+        let member = version.map { #","appVersion":"\#($0)""# } ?? ""
+        let answer = try await world.send(
+          .post, "/v1/orders", #"{"customer":"a","productId":"\#(product)"\#(member)}"#)
+        #expect(
+          answer.status == (sold.contains(product) ? 201 : 422), "\(version ?? "") \(product)")
+        if answer.status == 422 { #expect(answer.problem == "not-for-sale") }
+      }
+    }
+    // Whoever repeats a request has its order, whatever is sold meanwhile.
+    var opened: Set<String> = []
+    for version in ["2.0", "1.0"] {
+      let answer = try await world.send(
+        .post, "/v1/orders", #"{"customer":"a","productId":"new","appVersion":"\#(version)"}"#,
+        headers: [("Idempotency-Key", "k")])
+      opened.insert(try answer.read(Order.self).id)
+    }
+    #expect(opened.count == 1)
+    let odd = try await world.send(
+      .post, "/v1/orders", #"{"customer":"a","productId":"all","appVersion":"two"}"#)
+    #expect(odd.status == 400 && odd.problem == "invalid-field")
+  }
+
   @Test(arguments: ["limit=0", "limit=201", "limit=x", "from=-1", "to=soon", "cursor=abc"])
   func `a parameter that cannot be is named`(query: String) async throws {
     let answer = try await world.send(.get, "/v1/orders?\(query)")

@@ -187,8 +187,11 @@ struct OrderWorld: Sendable {
 /// Texts that look like proofs; nobody here verifies them.
 enum Proofs {
   /// A JWS of a transaction with the given id, signed by nobody.
-  static func signed(_ id: String) -> String {
-    let payload = Data(#"{"transactionId":"\#(id)"}"#.utf8).base64EncodedString()
+  ///
+  /// - Parameter bytes: About how long it is.
+  static func signed(_ id: String, bytes: Int = 0) -> String {
+    let filling = String(repeating: "x", count: max(0, bytes * 3 / 4 - 60))
+    let payload = Data(#"{"transactionId":"\#(id)","a":"\#(filling)"}"#.utf8).base64EncodedString()
       .replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
     return "eyJhbGciOiJFUzI1NiJ9.\(payload).c2lnbmF0dXJl"
   }

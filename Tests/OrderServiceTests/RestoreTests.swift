@@ -49,6 +49,21 @@ import Testing
     #expect(decided.items.map(\.place)[1] == "signedTransactions[1]")
   }
 
+  @Test
+  func `as many proofs as a restore may have fit into a body, and one more is told to go apart`()
+    async throws
+  {
+    // Apple's signed transactions have up to some 6 KB.
+    let texts = (1...RestorePurchases.largest).map { Proofs.signed("\($0)", bytes: 6000) }
+    let list = texts.map { "\"\($0)\"" }.joined(separator: ",")
+    #expect(list.utf8.count < ServerLimits().bodyBytes - 1000)
+    let whole: Restored = try await restore(texts).read()
+    #expect(whole.items.count == RestorePurchases.largest)
+    let more = try await restore(texts + [Proofs.signed("0")])
+    #expect(more.status == 422 && more.problem == "restore-too-large")
+    #expect(more.text.contains("post them \(RestorePurchases.largest) at a time"))
+  }
+
   @Test func `a restore at every launch costs no write and says the same`() async throws {
     let texts = [Proofs.signed("1"), Proofs.signed("2")]
     let restored: Restored = try await restore(texts).read()
@@ -84,7 +99,7 @@ import Testing
     #expect(none.status == 422 && none.problem == "nothing-to-restore")
     let many = try await restore((0...RestorePurchases.largest).map { Proofs.signed("\($0)") })
     #expect(many.status == 422 && many.problem == "restore-too-large")
-    #expect(many.text.contains("201 proofs; post them 200 at a time"))
+    #expect(many.text.contains("81 proofs; post them 80 at a time"))
     let unknown = try await world.send(.get, "/v1/restores/1")
     #expect(unknown.status == 404 && unknown.problem == "unknown-restore")
   }

@@ -16,8 +16,10 @@ enum SharedBroker {
   private static let broker = Result { try DevBroker.start() }
   private static let numbers = Atomic<Int>(0)
 
+  static var bootstrapServers: String { get throws { try broker.get().bootstrapServers } }
+
   static var configuration: ClientConfiguration {
-    get throws { .bootstrap(try broker.get().bootstrapServers) }
+    get throws { .bootstrap(try bootstrapServers) }
   }
 
   static func newPrefix() -> String {

@@ -12,12 +12,13 @@ extension WholeWay {
     private var way: Way { get throws { try WholeWay.way } }
 
     private func app(
-      _ customer: String, on device: SimulatedDevice, wait: Int = 20, cut: Bool = false
+      _ customer: String, on device: SimulatedDevice, wait: Int = 20, cut: Bool = false,
+      version: String? = nil
     ) throws -> Purser {
       let way = try way
       var configuration = PurserConfiguration(
         orders: way.plan.orderURL, entitlements: way.plan.entitlementURL, customer: customer,
-        token: { way.plan.apiKey })
+        appVersion: version, token: { way.plan.apiKey })
       configuration.wait = wait
       configuration.tries = cut ? 1 : 4
       return Purser(
@@ -162,20 +163,72 @@ extension WholeWay {
       _ = try await eventually("the right went") { await next.has("themes") ? nil : true }
     }
 
+    /// Changes the catalog while everything runs.
+    private func change(_ text: String, _ new: String) throws {
+      let path = try way.plan.file("own-catalog.json")
+      let old = String(
+        decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+      try #require(old.contains(text))
+      try Data(old.replacing(text, with: new, maxReplacements: 1).utf8)
+        .write(to: URL(filePath: path), options: .atomic)
+    }
+
+    @Test func `a restore of more than one request takes everything back`() async throws {
+      let way = try way
+      let device = try device()
+      for _ in 0..<85 { _ = try await device.purchase("coins.100", quantity: 1, token: uuid()) }
+      let restored = try #require(try await app("app-many", on: device).restore())
+      #expect(restored.decided && restored.ids.count == 2 && restored.items.count == 85)
+      #expect(restored.items.allSatisfy { $0.outcome == "accepted" && $0.finish })
+      #expect(await device.unfinished().isEmpty)
+      _ = try await eventually("the coins came") {
+        try await way.balances("app-many").amount("coins") == 8500 ? true : nil
+      }
+    }
+
+    private func uuid() -> String { UUID().uuidString.lowercased() }
+
+    @Test func `a paywall follows the catalog by place and version, and sells what it shows`()
+      async throws
+    {
+      try change(
+        #""products": {"#,
+        #"""
+        "offerings": [
+          { "id": "main", "default": true,
+            "packages": [{ "id": "monthly", "product": "pro.monthly" }] },
+          { "id": "welcome", "placements": ["onboarding"], "appVersions": { "from": "2.0" },
+            "packages": [{ "id": "new", "product": "gems.new" }] }
+        ],
+        "products": { "gems.new": { "kind": "consumable", "displayPrice": "0.99",
+          "credits": { "gems": 1 }, "appVersions": { "from": "2.0" } },
+        """#)
+      let device = try device()
+      let new = try app("app-new", on: device, version: "2.1")
+      let old = try app("app-old", on: device, version: "1.9")
+      _ = try await eventually("the paywall is there") {
+        try await new.offerings(placement: "onboarding").current == "welcome" ? true : nil
+      }
+      #expect(try await old.offerings(placement: "onboarding").current == "main")
+      #expect(try await new.offerings().offering?.packages.map(\.product.id) == ["pro.monthly"])
+      #expect(try await old.products().contains { $0.id == "gems.new" } == false)
+      let refused = await #expect(throws: PurserError.self) { _ = try await old.buy("gems.new") }
+      guard case .refused(let refusal)? = refused else {
+        Issue.record("\(String(describing: refused))")
+        return
+      }
+      #expect(refusal.type == "not-for-sale")
+      #expect(await device.everything.isEmpty, "nobody paid")
+    }
+
     @Test func `a product that the server adds is sold without an update of the app`() async throws
     {
-      let way = try way
       let app = try app("app-list", on: try device())
       #expect(try await app.products().contains { $0.id == "gems.50" } == false)
-      let path = way.plan.file("own-catalog.json")
-      let text = String(
-        decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
-      let added = text.replacing(
+      try change(
         "\"products\": {",
-        with:
-          "\"products\": { \"gems.50\": { \"kind\": \"consumable\", \"displayPrice\": \"0.99\", \"credits\": { \"gems\": 50 } },",
-        maxReplacements: 1)
-      try Data(added.utf8).write(to: URL(filePath: path), options: .atomic)
+        "\"products\": { \"gems.50\": { \"kind\": \"consumable\", \"displayPrice\": \"0.99\", \"credits\": { \"gems\": 50 } },"
+      )
       _ = try await eventually("the list has it") {
         try await app.products().contains { $0.id == "gems.50" } ? true : nil
       }

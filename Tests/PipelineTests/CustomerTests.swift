@@ -1,6 +1,10 @@
 import Events
+import Glibc
 import HTTPClient
 import Kafka
+import Processes
+import SQLite
+import TestSupport
 import Testing
 
 @testable import purser
@@ -154,8 +158,46 @@ extension WholeWay {
       // A renewal is the provisional customer's.
       try await way.apple("subscriptions/\(subscription.originalTransactionId ?? "")/cancel")
       let later = try await way.quiet()
-      #expect(later.versions["dora-7"] == erased.version)
+      #expect(later.version(of: "dora-7") == erased.version)
       try holdLaws(later)
+    }
+
+    @Test func `no byte of any store names an erased customer, or who became it`() async throws {
+      let way = try way
+      try await buy("guest-of-ella-8", "pro.monthly")
+      try await buy("ella-8", "coins.100")
+      try await coins("ella-8", become: 100)
+      #expect(try await merge("guest-of-ella-8", into: "ella-8") == 200)
+      _ = try await way.quiet()
+      // Support moved something to it, and it restored something.
+      let (_, themes) = try await buy("fred", "themes.all")
+      let lineage = "\(way.plan.bundleID)/Sandbox/\(themes.originalTransactionId ?? "")"
+      #expect(
+        try await post(
+          "order-service", "ella-8", "transfers", #"{"lineage":"\#(lineage)","reason":"typo"}"#)
+          == 202)
+      _ = try await eventually("themes came") { try await way.owned("ella-8").active("themes") }
+      let signed = try #require(themes.signedTransaction)
+      _ = try await way.send(
+        "POST", "order-service", "/v1/restores",
+        body: Array(#"{"customer":"ella-8","signedTransactions":["\#(signed)"]}"#.utf8),
+        headers: [("Prefer", "wait=30")])
+      _ = try await way.quiet()
+      #expect(try await erase("ella-8") == 202)
+      _ = try await way.quiet()
+      let names = ["ella-8"]
+      for service in Way.services {
+        #expect(try await way.end(service, by: SIGTERM) == .exit(0))
+        let path = way.store(of: service)
+        // SQLite leaves copies of moved cells in the unused bytes of a page, whatever secure_delete says:
+        // docs/operations/privacy.md tells of it.
+        _ = try await offPool { try Connection(path: path, mode: .readWrite).run("VACUUM") }
+        #expect(try await offPool { try StoreBytes.naming(names, at: path) } == [], "\(service)")
+      }
+      for service in Way.services {
+        try await way.launch(service)
+        try await way.ready(service)
+      }
     }
 
     @Test func `both customers change while they become one, and nothing is lost or doubled`()

@@ -155,6 +155,46 @@ extension WholeWay {
       #expect(try await purser("list", "--check", "--key", "garbage").code == 0)
     }
 
+    @Test func `a state of a customer goes back only where no newer one stands`() async throws {
+      let way = try way
+      let topic = way.plan.topics.name(of: .entitlementState)
+      func states(_ key: String) -> [ReadEvent] {
+        way.journal.events(on: .entitlementState).filter { $0.key == key }
+      }
+      for customer in ["behind", "missing"] {
+        let order = try await way.order(customer, "coins.100")
+        let bought = try await way.buy("coins.100", token: order.id)
+        _ = try await way.prove(order.id, try #require(bought.signedTransaction))
+      }
+      _ = try await way.quiet()
+      // Of one customer the newest state is there; of the other a newer one was refused by the broker.
+      for (customer, step) in [("behind", Int64(0)), ("missing", 1)] {
+        let there = try #require(states(customer).last?.record)
+        let number = try #require(there.sequence) + step
+        try await write(
+          Record(
+            topic: way.plan.topics.name(of: .deadLetters), key: there.key, value: there.value,
+            headers: there.headers.filter { $0.name != "purser-sequence" } + [
+              Header(name: "purser-sequence", text: "\(number)"),
+              Header(name: "purser-reason", text: "refused-by-kafka"),
+              Header(name: "purser-service", text: "/purser/entitlement-service"),
+              Header(name: "purser-origin-topic", text: topic),
+              Header(name: "purser-sequence", text: "\(number + 1000)"),
+            ]))
+        _ = try await waitForLetter(customer, 1)
+      }
+      let before = states("behind").count
+      let retried = try await purser("retry", "--reason", "refused-by-kafka", "--because", "mended")
+      #expect(retried.code == 0 && retried.output.contains("2 retried"), "\(retried.output)")
+      _ = try await way.quiet()
+      #expect(states("behind").count == before, "what stands is not written again")
+      let back = try #require(states("missing").last?.record)
+      #expect(back.header("purser-retries") == "1" && states("missing").count == before + 1)
+      #expect(back.headers.filter { $0.name == "purser-sequence" }.count == 1)
+      let shown = try await purser("list", "--decided", "--key", "behind", "--json")
+      #expect(shown.output.contains("a newer one stands on the topic"), "\(shown.output)")
+    }
+
     @Test func `a wrong command line says what is needed`() async throws {
       for words in [["retry"], ["retry", "3"], ["discard", "--all"], ["show"]] {
         let ending = try await Script.run(

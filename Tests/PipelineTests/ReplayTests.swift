@@ -15,7 +15,7 @@ extension WholeWay {
     private var way: Way { get throws { try WholeWay.way } }
 
     /// Runs the tool as a person does; gives its end and what it said.
-    private func purser(_ words: [String], config: String? = nil) async throws -> (
+    private func purser(_ words: [String], _ settings: [String: String] = [:]) async throws -> (
       ending: ChildProcess.Ending, text: String
     ) {
       let way = try way
@@ -26,6 +26,7 @@ extension WholeWay {
       environment["ORDER_STORE"] = way.store(of: "order-service")
       environment["VERIFY_STORE"] = way.store(of: "verify-service")
       environment["ENTITLEMENT_STORE"] = way.store(of: "entitlement-service")
+      environment.merge(settings) { $1 }
       let log = way.plan.file("purser-\(UUID().uuidString).log")
       let program = ChildProcess.Program(
         name: "purser", executable: "\(way.plan.places.executables)/purser", arguments: words,
@@ -71,6 +72,28 @@ extension WholeWay {
       #expect(before.ending == .exit(0) && before.text.contains("version 0: nothing"))
     }
 
+    @Test func `a story may begin with a lineage, and end at the place of a record`() async throws {
+      let way = try way
+      try await buy("asker", "themes.all")
+      let state = try #require(way.journal.events(on: .transactions).last { $0.key == "asker" })
+      let lineage = try #require(
+        way.journal.all(LineageState.self) { $0.customer == "asker" }.last?.lineage)
+      let whole = try await purser(["replay", "why", "--lineage", lineage.description, "--json"])
+      #expect(whole.ending == .exit(0), "\(whole.text)")
+      for type in ["appstore.fact", "proof.decided", "lineage.changed", "entitlement.activated"] {
+        #expect(whole.text.contains("purser.\(type).v1"), "\(type)")
+      }
+      let place = "transactions/\(state.record.partition)/\(state.record.offset)"
+      let end = try await purser([
+        "replay", "why", "asker", "--at", place, "--type", "entitlement",
+      ])
+      #expect(end.ending == .exit(0) && end.text.contains("owned at"), "\(end.text)")
+      let nobody = try await purser(["replay", "why"])
+      #expect(nobody.ending == .exit(64), "\(nobody.text)")
+      let nowhere = try await purser(["replay", "why", "asker", "--at", "transactions/0/999999"])
+      #expect(nowhere.ending == .exit(1) && nowhere.text.contains("no offset"), "\(nowhere.text)")
+    }
+
     @Test func `the stores are what the topics say, and a changed row is found`() async throws {
       let way = try way
       try await buy("true", "coins.100")
@@ -79,6 +102,12 @@ extension WholeWay {
       #expect(ending == .exit(0), "\(text)")
       for service in Way.services { #expect(text.contains("\(service): equal"), "\(text)") }
       #expect(try await way.journal.ends() == ends, "nothing was published")
+
+      let listed = try await purser(["replay", "true", "--customer", "true", "--decisions"])
+      #expect(listed.ending == .exit(0), "\(listed.text)")
+      for words in ["as published", "coins 100 (+100)", "1 owner", "1 outcome", "1 credit"] {
+        #expect(listed.text.contains(words), "\(words): \(listed.text)")
+      }
 
       let live = way.plan.file("changed.sqlite")
       let rebuilt = way.plan.file("as-it-was.sqlite")
@@ -90,7 +119,38 @@ extension WholeWay {
         return try StoreComparison(live: live, rebuilt: rebuilt).differences
       }
       #expect(differences.count == 2, "\(differences)")
-      #expect(differences.allSatisfy { $0.contains("balances") && $0.contains("'true'") })
+      #expect(differences.allSatisfy { $0.table == "balances" && $0.row.contains("'true'") })
+
+      // The causes of a difference are told: the event, the lineage, the fact, the proof.
+      let found = try await purser(
+        ["replay", "true", "entitlement-service"], ["ENTITLEMENT_STORE": live])
+      #expect(found.ending == .exit(1), "\(found.text)")
+      for words in [
+        "only live: balances", "amount='101'", "only rebuilt: balances", "told by",
+        "coins 100 (+100), version 1 by purchase", "which came of", "lineage.changed",
+        "appstore.fact", "NOT EQUAL",
+      ] {
+        #expect(found.text.contains(words), "\(words): \(found.text)")
+      }
+      let file = way.plan.file("truth.sqlite")
+      let kept = try await purser(
+        ["replay", "true", "entitlement-service", "--to", file], ["ENTITLEMENT_STORE": live])
+      #expect(kept.ending == .exit(1), "\(kept.text)")
+      let chain = try await offPool {
+        try Connection(path: file, mode: .readOnly).query(
+          """
+          SELECT causes.type FROM differences JOIN causes ON causes.difference = number
+          WHERE only_in = 'live' ORDER BY depth
+          """
+        ) { $0.text(0) }
+      }
+      #expect(chain.first == "purser.balance.changed.v1" && chain.count >= 3, "\(chain)")
+      let decisions = try await offPool {
+        try Connection(path: file, mode: .readOnly).query(
+          "SELECT decision FROM decisions WHERE key = 'true'"
+        ) { $0.text(0) }
+      }
+      #expect(decisions == ["credit"])
     }
 
     @Test func `another policy is tried without touching anything`() async throws {
@@ -103,7 +163,7 @@ extension WholeWay {
       ).write(toFile: config, atomically: true, encoding: .utf8)
       let same = way.plan.file("same.jsonl")
       let (first, text) = try await purser(["replay", "what-if", "--to", same])
-      #expect(first == .exit(0) && text.contains("0 rights differ"), "\(text)")
+      #expect(first == .exit(0) && text.contains("0 rights and balances differ"), "\(text)")
       let other = way.plan.file("other.jsonl")
       let (second, said) = try await purser([
         "replay", "what-if", "--config", config, "--to", other,
@@ -113,6 +173,52 @@ extension WholeWay {
       #expect(found.contains(#""customer":"whatif""#) && found.contains(#""right":"themes""#))
       #expect(try await way.journal.ends() == ends)
       #expect(try await way.owned("whatif").active("themes") != nil)
+    }
+
+    @Test func `another catalog tells which balances it would make, also as a file to query`()
+      async throws
+    {
+      let way = try way
+      try await buy("thrifty", "coins.100")
+      _ = try await way.send(
+        "POST", "entitlement-service", "/v1/customers/thrifty/spends",
+        body: Array(#"{"units": {"coins": 70}, "environment": "Sandbox"}"#.utf8),
+        headers: [("Idempotency-Key", "thrifty")])
+      _ = try await way.quiet()
+      let shop = URL(filePath: way.plan.places.catalog).deletingLastPathComponent().path
+      try FileManager.default.copyItem(
+        atPath: "\(shop)/Store.storekit", toPath: way.plan.file("Store.storekit"))
+      try String(contentsOfFile: way.plan.places.catalog, encoding: .utf8)
+        .replacing(#""coins": 100"#, with: #""coins": 50"#)
+        .write(toFile: way.plan.file("half.json"), atomically: true, encoding: .utf8)
+      let config = way.plan.file("half-purser.json")
+      try way.plan.configuration.replacing(
+        way.plan.places.catalog, with: way.plan.file("half.json")
+      )
+      .write(toFile: config, atomically: true, encoding: .utf8)
+      let file = way.plan.file("half.sqlite")
+      let (ending, text) = try await purser([
+        "replay", "what-if", "--config", config, "--customer", "thrifty", "--to", file,
+      ])
+      #expect(ending == .exit(0) && text.contains("1 rights and balances differ"), "\(text)")
+      let found = try await offPool {
+        try Connection(path: file, mode: .readOnly).query(
+          "SELECT customer, unit, amount_told, amount_derived, type FROM findings"
+        ) { "\($0.text(0)) \($0.text(1)) \($0.int(2)) \($0.int(3)) \($0.text(4))" }
+      }
+      #expect(found == ["thrifty coins 30 -20 purser.balance.changed.v1"])
+      let said = try await purser([
+        "replay", "what-if", "--config", config, "--customer", "thrifty",
+      ])
+      #expect(said.text.contains("told: 30  would be: -20"), "\(said.text)")
+      let before = try await purser([
+        "replay", "what-if", "--config", config, "--customer", "thrifty", "--at", "1d",
+      ])
+      #expect(before.text.contains("0 rights and balances differ"), "\(before.text)")
+      let rights = try await purser([
+        "replay", "what-if", "--config", config, "--type", "entitlement",
+      ])
+      #expect(rights.text.contains("0 rights and balances differ"), "\(rights.text)")
     }
 
     @Test func `what is published again is dropped by those who have it`() async throws {

@@ -14,7 +14,6 @@ extension WholeWay {
   @Suite("Subscribers", .serialized, .ownWay, .timeLimit(.minutes(4)))
   struct SubscriberTests {
     private static let root = TestData.packageRoot
-    private static let program = root + "/docs/examples/active_customers.py"
 
     private var way: Way { get throws { try WholeWay.way } }
 
@@ -26,41 +25,12 @@ extension WholeWay {
       return bought
     }
 
-    /// A row of the example's table, in the words of the store.
-    private static func row(_ customer: String, _ right: Entitlement) -> String {
-      "\(customer) \(right.environment) \(right.name) \(right.productId ?? "-") "
-        + (right.expiresAt.map { "\($0)" } ?? "-")
-    }
-
-    /// What the example's table holds.
-    private func table(_ file: String) async throws -> [String] {
-      try await offPool {
-        let connection = try Connection(path: file, mode: .readOnly)
-        return try connection.query(
-          "SELECT customer, environment, entitlement, product, expires_at FROM active",
-          map: { row in
-            let end = row.optionalInt(4).map { "\($0)" } ?? "-"
-            return
-              "\(row.text(0)) \(row.text(1)) \(row.text(2)) \(row.optionalText(3) ?? "-") \(end)"
-          }
-        ).sorted()
-      }
-    }
-
     private func expectSameTable(_ file: String) async throws {
       let way = try way
-      let stores = try await way.quiet()
-      let ending = try await Script.run(
-        Script.python,
-        [
-          Self.program, "--broker", way.broker.bootstrapServers, "--table", file, "--until-end",
-        ])
-      #expect(ending.code == 0, "\(ending.output)")
-      let owned = stores.entitlements.flatMap { customer, rights in
-        rights.map { Self.row(customer, $0) }
-      }
+      let owned = try await way.quiet().rowsOfSubscribers
+      try await way.subscribe(file)
       #expect(owned.count > 1)
-      #expect(try await table(file) == owned.sorted())
+      #expect(try await way.tableOfSubscriber(file) == owned)
     }
 
     @Test
@@ -79,11 +49,11 @@ extension WholeWay {
         ChildProcess.Program(
           name: "subscriber", executable: Script.python,
           arguments: [
-            Self.program, "--broker", way.broker.bootstrapServers, "--table", file,
+            Way.subscriber, "--broker", way.broker.bootstrapServers, "--table", file,
           ], environment: ["PATH": "/usr/bin:/bin"], logFile: way.plan.file("subscriber.log")))
       _ = try await buy("later", "themes.all")
       _ = try await eventually("the subscriber has what came later") {
-        try await table(file).contains { $0.hasPrefix("later ") } ? true : nil
+        try await way.tableOfSubscriber(file).contains { $0.hasPrefix("later ") } ? true : nil
       }
       try await way.apple("transactions/\(first.transactionId ?? "")/refund")
       _ = try await buy("last", "season.pass")
@@ -94,7 +64,7 @@ extension WholeWay {
         $0.customer == "early" && !$0.entitlement.isActive
       }
       try await expectSameTable(file)
-      #expect(try await !table(file).contains { $0.hasPrefix("early ") })
+      #expect(try await !way.tableOfSubscriber(file).contains { $0.hasPrefix("early ") })
       try await expectSameTable(file)
       // One that begins only now ends with the same.
       try await expectSameTable(way.plan.file("late.sqlite"))

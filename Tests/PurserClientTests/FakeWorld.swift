@@ -13,6 +13,9 @@ final class FakeNetwork: Transport {
   struct Lost: Error {}
 
   private struct State {
+    /// How many restores are answered as if everything was recorded.
+    var restores = 0
+    var restored = 0
     var answers: [(part: String, answers: [Answer])] = []
     var seen: [TransportRequest] = []
   }
@@ -34,7 +37,35 @@ final class FakeNetwork: Transport {
     }
   }
 
+  /// Answers restores as the service does: an item for each transaction, all recorded.
+  ///
+  /// Transactions count up from 100 through all requests.
+  func answersRestores(times: Int = .max) { state.withLock { $0.restores = times } }
+
+  private func restored(_ request: TransportRequest) -> TransportResponse? {
+    struct Body: Decodable { let signedTransactions: [String] }
+    guard request.url.hasSuffix("/v1/restores"), let data = request.body,
+      let body = try? JSONDecoder().decode(Body.self, from: data)
+    else { return nil }
+    return state.withLock { state in
+      guard state.restores > 0 else { return nil }
+      state.restores -= 1
+      let before = state.restored
+      state.restored += body.signedTransactions.count
+      let items = body.signedTransactions.indices.map { index in
+        #"{"place":"signedTransactions[\#(index)]","outcome":"already-recorded","finish":true,"#
+          + #""transactionId":"\#(100 + before + index)"}"#
+      }
+      let text = #"{"id":"r\#(before)","decided":true,"items":[\#(items.joined(separator: ","))]}"#
+      return TransportResponse(status: 200, body: Data(text.utf8))
+    }
+  }
+
   func send(_ request: TransportRequest) async throws -> TransportResponse {
+    if let restored = restored(request) {
+      state.withLock { $0.seen.append(request) }
+      return restored
+    }
     let answer: Answer? = state.withLock { state in
       state.seen.append(request)
       // The part that stands last in the URL is the one that is meant.
@@ -111,12 +142,13 @@ struct FakeWorld {
     appAccountToken: "0F0E0D0C-0B0A-4908-8706-050403020100")
 
   init(
-    _ next: StorePurchase = .cancelled, open: [StoreTransaction] = [],
-    now: @escaping @Sendable () -> Int64 = { 0 }
+    _ next: StorePurchase = .cancelled, open: [StoreTransaction] = [], bundleId: String? = nil,
+    appVersion: String? = nil, now: @escaping @Sendable () -> Int64 = { 0 }
   ) {
     store = FakeStore(next, open: open)
     var configuration = PurserConfiguration(
-      orders: "http://x", entitlements: "http://x", customer: "alice", token: { "secret" })
+      orders: "http://x", entitlements: "http://x", customer: "alice", bundleId: bundleId,
+      appVersion: appVersion, token: { "secret" })
     configuration.pause = { [pauses] in pauses.add($0) }
     purser = Purser(
       configuration: configuration, transport: network, store: store, copies: copies, now: now)

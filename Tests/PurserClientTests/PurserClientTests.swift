@@ -162,6 +162,69 @@ import Testing
     await #expect(throws: PurserError.self) { _ = try await world.purser.products() }
   }
 
+  @Test func `the app says its version, and each view of the catalog is kept for itself`()
+    async throws
+  {
+    let world = FakeWorld(bundleId: "com.example.app", appVersion: "2.4")
+    world.network.on("/v1/products", .status(200, #"{"products":[]}"#))
+    world.network.on("placement=a%20b", .status(200, Self.offerings("welcome")), .lost)
+    world.network.on(
+      "/v1/offerings?bundleId=com.example.app&appVersion=2.4",
+      .status(200, Self.offerings("main")), .status(304, ""))
+    _ = try await world.purser.products()
+    #expect(
+      world.network.seen.last == "GET /v1/products?bundleId=com.example.app&appVersion=2.4")
+    let main = try await world.purser.offerings()
+    #expect(main.offering?.id == "main")
+    #expect(main.offering?.packages.map(\.product.id) == ["pro"])
+    let welcome = try await world.purser.offerings(placement: "a b")
+    #expect(welcome.offering?.id == "welcome")
+    #expect(world.network.requests.last?.headers["If-None-Match"] == nil)
+    #expect(world.network.seen.last?.hasSuffix("appVersion=2.4&placement=a%20b") == true)
+    // Not changed, and without a network: the same again, each its own.
+    #expect(try await world.purser.offerings() == main)
+    #expect(world.network.requests.last?.headers["If-None-Match"] == "\"1\"")
+    #expect(try await world.purser.offerings(placement: "a b") == welcome)
+    _ = try await world.purser.buy("pro")
+    let order = world.network.requests.first { $0.url.hasSuffix("/v1/orders") }?.body
+    #expect(
+      String(decoding: order ?? Data(), as: UTF8.self).contains(#""appVersion":"2.4""#))
+  }
+
+  private static func offerings(_ current: String) -> String {
+    """
+    {"bundleId":"b","current":"\(current)","offerings":[{"id":"\(current)","placements":[],
+     "metadata":{},"packages":[{"id":"monthly","product":{"id":"pro","type":"t"}}]}]}
+    """
+  }
+
+  @Test func `a restore of many goes in parts, and its answers are one`() async throws {
+    let open = (100..<300).map { number in
+      StoreTransaction(
+        id: "\(number)", productId: "coins",
+        signed: String(repeating: "x", count: number < 110 ? 60_000 : 5000), appAccountToken: nil)
+    }
+    let world = FakeWorld(open: open)
+    world.network.answersRestores()
+    let result = try #require(try await world.purser.restore())
+    let bodies = world.network.requests.filter { $0.url.hasSuffix("/v1/restores") }
+      .compactMap(\.body)
+    #expect(bodies.allSatisfy { $0.count <= 512 * 1024 })
+    #expect(result.decided && result.ids.count == bodies.count && bodies.count > 2)
+    #expect(result.items.map(\.place) == (0..<200).map { "signedTransactions[\($0)]" })
+    #expect(await world.store.finished.count == 200)
+  }
+
+  @Test func `what a restore brought before the network failed is finished`() async throws {
+    let open = (100..<200).map { number in
+      StoreTransaction(id: "\(number)", productId: "coins", signed: "a", appAccountToken: nil)
+    }
+    let world = FakeWorld(open: open)
+    world.network.answersRestores(times: 1)
+    await #expect(throws: PurserError.self) { _ = try await world.purser.restore() }
+    #expect(await world.store.finished.count == 80)
+  }
+
   @MainActor @Test func `the model shows what a view needs`() async throws {
     let world = FakeWorld(.purchased(FakeWorld.transaction))
     world.network.on("/proofs", Self.accepted)
@@ -179,6 +242,9 @@ import Testing
     await model.start()
     #expect(model.products.map(\.id) == ["pro"] && model.fault == nil)
     #expect(!model.has("pro", at: 0))
+    world.network.on("/v1/offerings", .status(200, Self.offerings("main")))
+    await model.readOffering(placement: "home")
+    #expect(model.offering?.id == "main")
     _ = await model.buy("pro")
     #expect(model.buying == nil)
     await model.refresh()

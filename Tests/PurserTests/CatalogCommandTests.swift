@@ -56,4 +56,18 @@ struct CatalogCommandTests {
     #expect(Tool.run(command) == 1, "the file is there")
     try clean()
   }
+
+  @Test func `what cannot be imported or written is said in words`() throws {
+    #expect(Tool.run(["catalog", "import", "\(Self.demo)/catalog.json"]) == 64)
+    let source = "\(Self.demo)/Store.storekit"
+    #expect(
+      Tool.run(["catalog", "import", source, "--to", "\(folder)/none/catalog.json"]) == 1)
+    // A file stands where the folder is to be.
+    try Data().write(to: URL(filePath: "\(folder)/file"))
+    #expect(
+      Tool.run(["catalog", "export", "\(Self.demo)/catalog.json", "--to", "\(folder)/file"]) == 1)
+    let error = FileNotWritten(path: "/a/b", problem: "is no folder and cannot be made")
+    #expect(!error.description.contains("Cocoa") && error.description.contains("make its folder"))
+    try clean()
+  }
 }

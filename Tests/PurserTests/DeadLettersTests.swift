@@ -68,6 +68,12 @@ import Testing
     #expect(objection([("purser-origin-topic", "someone.else")]) != nil)
     let compacted = objection([("purser-origin-topic", "iap.entitlement-state")], force: true)
     #expect(compacted?.contains("hide a newer one") == true)
+    let numbered = [("purser-sequence", "7")] + notes.filter { $0.0 != "purser-origin-topic" }
+    let state = DeadLetter(
+      record(
+        0, numbered + [("purser-origin-topic", "iap.entitlement-state"), ("purser-sequence", "9")]))
+    #expect(office.objection(to: state, force: false) == nil)
+    #expect(state.original.headers.map { "\($0.name)=\($0.text)" } == ["purser-sequence=7"])
     let lost = objection([("purser-value-left-out", "9 bytes"), ("purser-origin-offset", "")])
     #expect(lost?.contains("value stands nowhere") == true)
     #expect(objection([("purser-value-left-out", "9 bytes")]) == nil, "it is read at its origin")

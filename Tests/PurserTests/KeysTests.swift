@@ -39,6 +39,8 @@ struct KeysTests {
   @Test(
     arguments: [
       ["shop"], ["shop", "--scopes", "everything"], ["a b", "--scopes", "orders"],
+      ["anyone", "--scopes", "orders"], ["", "--scopes", "orders"],
+      ["shop", "--scopes", "orders+everything"],
       ["shop", "--scopes", "orders", "--expires", "2020-01-01"],
       ["shop", "--scopes", "orders", "--expires", "0d"],
       ["shop", "--scopes", "orders", "--expires", "soon"],
@@ -48,6 +50,14 @@ struct KeysTests {
   {
     #expect(Tool.run(["keys", "create", "--file", path] + words) == 64)
     #expect(!FileManager.default.fileExists(atPath: path))
+    try FileManager.default.removeItem(atPath: folder)
+  }
+
+  @Test func `a key file that is not there is said to be missing, not to be empty`() throws {
+    #expect(Tool.run(["keys", "list", "--file", path]) == 1)
+    #expect(Tool.run(["keys", "revoke", "shop", "--file", path]) == 1)
+    let error = #expect(throws: KeyFileError.self) { try KeyFile(path: path).read() }
+    #expect(error?.description.contains("is not there; 'purser keys create'") == true)
     try FileManager.default.removeItem(atPath: folder)
   }
 

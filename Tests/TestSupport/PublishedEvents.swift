@@ -48,8 +48,11 @@ public enum PublishedEvents {
         let isName = index < text.count && text[index] == UInt8(ascii: ":")
         shape += isName ? Array(text[start..<index]) : [UInt8(ascii: "s")]
       case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let start = index
         while index < text.count, isPartOfNumber(text[index]) { index += 1 }
-        shape.append(UInt8(ascii: "n"))
+        // A whole number fits where another one does not.
+        let isWhole = !text[start..<index].contains { ".eE".utf8.contains($0) }
+        shape.append(isWhole ? UInt8(ascii: "n") : UInt8(ascii: "d"))
       default:
         shape.append(byte)
         index += 1

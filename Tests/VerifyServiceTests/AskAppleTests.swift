@@ -31,7 +31,10 @@ import Testing
       lookups: [samples.bundleId: EnvironmentLookup(clients)],
       verifyReceipt: VerifyReceiptClient(
         production: "https://production", sandbox: "https://sandbox",
-        secrets: ["com.example.app": try #require(SharedSecret("secret"))], apps: samples.apps,
+        secrets: [
+          "com.example.app": try #require(SharedSecret("secret")),
+          "com.other": try #require(SharedSecret("other")),
+        ], apps: samples.apps,
         transport: { (request) async throws(HTTPClientError) in try apple.send(request) }
       ) { AppStoreChains.now })
   }
@@ -148,6 +151,21 @@ import Testing
     #expect(judged.lineages == ["1000", "4000"].map { "com.example.app/Sandbox/\($0)" })
     guard case .proved(let facts) = judged else { return }
     #expect(facts.parts.map(\.decides) == [true, true, false])
+  }
+
+  @Test func `a receipt of another configured app is asked about with that app's secret`()
+    async throws
+  {
+    let samples = try IntakeSamples(receipts: "verifyReceipt", others: ["com.other"])
+    let apple = ScriptedApple([
+      ScriptedApple.json(#"{"status": 21007}"#),
+      ScriptedApple.json(Self.apples.replacing("com.example.app", with: "com.other")),
+    ])
+    let proof = samples.proof(.receipt, try samples.receipt(["1000"], bundleId: "com.other"))
+    let judged = try judgement(try await ask(samples, apple).ask(row(proof)))
+    #expect(judged.lineages == ["com.other/Sandbox/1000"])
+    let body = apple.requests.withLock { String(decoding: $0[0].body ?? [], as: UTF8.self) }
+    #expect(body.contains("\"password\":\"other\""))
   }
 
   @Test(arguments: [21002, 21005, 21009, 21100, 21199])

@@ -17,17 +17,25 @@ struct IntakeSamples {
   let judge: ProofJudge
   let revocation: RevocationCheck
 
-  init(receipts: String = "local", hasKey: Bool = true) throws {
+  /// - Parameter others: Further apps that are configured.
+  init(receipts: String = "local", hasKey: Bool = true, others: [String] = []) throws {
     chain = try AppStoreChains.chain()
+    let further = others.map {
+      #", {"bundleId": "\#($0)", "appAppleId": 2, "environments": {"Production": {}, "Sandbox": {}}, "#
+        + #""sharedSecretFile": "s", "policies": {"receipts": "\#(receipts)"}}"#
+    }.joined()
     apps = try Apps(
       json: Array(
         """
         {"roots": ["r"], "catalog": "c", "apps": [{"bundleId": "com.example.app", "appAppleId": 1,
          "environments": {"Production": {}, "Sandbox": {}}, "sharedSecretFile": "s",
-         "policies": {"receipts": "\(receipts)"}}]}
+         "policies": {"receipts": "\(receipts)"}}\(further)]}
         """.utf8))
-    let identity = AppIdentity(
-      bundleId: bundleId, appAppleId: 1, environments: [.production, .sandbox])
+    let own = bundleId
+    let identities = ([own] + others).map { id in
+      AppIdentity(
+        bundleId: id, appAppleId: id == own ? 1 : 2, environments: [.production, .sandbox])
+    }
     let timing = APITiming { AppStoreChains.now }
     revocation = RevocationCheck(
       RevocationChecker(timing: timing) { (_) throws(HTTPClientError) in
@@ -35,9 +43,9 @@ struct IntakeSamples {
       }, metrics: Metrics()
     ) { AppStoreChains.now }
     judge = ProofJudge(
-      verifier: try SignedDataVerifier(roots: [chain.root], apps: [identity]) {
+      verifier: try SignedDataVerifier(roots: [chain.root], apps: identities) {
         AppStoreChains.now
-      }, receipts: try ReceiptVerifier(roots: [chain.root], apps: [identity]), apps: apps,
+      }, receipts: try ReceiptVerifier(roots: [chain.root], apps: identities), apps: apps,
       revocation: revocation, appsWithKey: hasKey ? ["com.example.app"] : []
     ) { AppStoreChains.now }
   }
@@ -64,9 +72,12 @@ struct IntakeSamples {
     return try chain.signer.sign(payload)
   }
 
-  func receipt(_ ids: [String], environment: String = "ProductionSandbox") throws -> String {
+  func receipt(
+    _ ids: [String], environment: String = "ProductionSandbox", bundleId: String? = nil
+  ) throws -> String {
     var receipt = AppReceipt(
-      environmentName: environment, bundleId: bundleId, creationDate: AppStoreChains.now)
+      environmentName: environment, bundleId: bundleId ?? self.bundleId,
+      creationDate: AppStoreChains.now)
     receipt.inApps = ids.map { id in
       var inApp = InAppReceipt(
         productId: "pro", transactionId: id, originalTransactionId: id,

@@ -66,11 +66,29 @@ import Testing
       samples.judge.judge(samples.proof(.signedTransaction, broken)).reason == "bad-signature")
     let other = try samples.transaction { $0.bundleId = "com.other" }
     #expect(samples.judge.judge(samples.proof(.signedTransaction, other)).reason == "wrong-app")
+    let foreign = try samples.receipt(["1"], bundleId: "com.other")
+    #expect(samples.judge.judge(samples.proof(.receipt, foreign)).reason == "wrong-app")
     let xcode = try samples.receipt(["1"], environment: "Xcode")
     #expect(samples.judge.judge(samples.proof(.receipt, xcode)).reason == "wrong-environment")
     #expect(
       samples.judge.judge(samples.proof(.receipt, try samples.transaction())).reason == "wrong-kind"
     )
+  }
+
+  @Test
+  func `what was bought in another configured app is as genuine, whatever app was ordered in`()
+    async throws
+  {
+    let samples = try IntakeSamples(receipts: "local", others: ["com.other"])
+    let signed = try samples.transaction { $0.bundleId = "com.other" }
+    #expect(
+      samples.judge.judge(samples.proof(.signedTransaction, signed)).lineages
+        == ["com.other/Sandbox/1000"])
+    let receipt = try samples.receipt(["7"], bundleId: "com.other")
+    let judged = samples.judge.judge(samples.proof(.receipt, receipt))
+    #expect(judged.lineages == ["com.other/Sandbox/7"])
+    guard case .proved(let facts) = judged else { return }
+    #expect(facts.receipt?.bundleId == "com.other")
   }
 
   @Test func `what only Apple can tell is asked, where that is configured`() throws {

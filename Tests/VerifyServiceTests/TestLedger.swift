@@ -20,6 +20,7 @@ final class TestLedger: Sendable {
   let ledger: Ledger
   let clock = ManualClock(start)
   private let folder: String
+  var path: String { folder + "/verify.sqlite" }
 
   init(transfer: Policies.Transfer = .transfer, linkWait: Int64 = 0) throws {
     folder = "/tmp/purser-ledger-\(UUID().uuidString)"
@@ -30,7 +31,7 @@ final class TestLedger: Sendable {
     ledger = Ledger(
       policies: { [policies] _, _ in policies }, linkWait: linkWait, metrics: metrics)
     store = try Store(
-      path: folder + "/verify.sqlite", migrations: LineageStore.migrations,
+      path: "\(folder)/verify.sqlite", migrations: LineageStore.migrations,
       source: "/purser/verify-service", topics: TopicNames(), clock: clock,
       log: Log(program: "test", minimumLevel: .error) { _ in }, metrics: metrics)
   }

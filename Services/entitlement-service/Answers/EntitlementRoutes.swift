@@ -66,9 +66,11 @@ struct EntitlementRoutes: Sendable {
   private func answer(_ request: Request, _ question: @escaping Question) async throws -> Response {
     let asked = try request.customer()
     var reading = try await self.reading(asked, question)
+    var granted: Duration?
     if request.ifNoneMatch(reading.tag),
       let wait = request.preferredWait(atMost: longestWait)
     {
+      granted = wait
       let ticket = waiters.enter(reading.customer, group: request.principal?.name ?? "")
       defer { waiters.leave(ticket) }
       // It may have changed before the place in the line was taken.
@@ -78,7 +80,8 @@ struct EntitlementRoutes: Sendable {
         reading = try await self.reading(asked, question)
       }
     }
-    return try Self.response(reading, request)
+    let response = try Self.response(reading, request)
+    return granted.map { response.appliedWait($0) } ?? response
   }
 
   /// The same without a wait; nil where it takes one.
@@ -107,7 +110,7 @@ struct EntitlementRoutes: Sendable {
     return try Self.response(reading, request)
   }
 
-  /// Version and entitlements of a customer; nil for one who has become another.
+  /// Version and entitlements of a customer; nil for one who has become another or has no row.
   private static func entitlementsOfUnmerged(
     _ reader: Reader, _ asked: String, _ environment: String?
   ) throws -> Reading? {
@@ -119,8 +122,8 @@ struct EntitlementRoutes: Sendable {
       WHERE c.customer = ?1 ORDER BY e.environment, e.name
       """, asked, environment
     ) { row in (version: row.int(0), isMerged: row.bool(1), body: row.optionalBlob(2)) }
-    guard rows.first?.isMerged != true else { return nil }
-    let version = rows.first?.version ?? 0
+    // Without a row of that name it may be one who was erased, which is another question.
+    guard let version = rows.first?.version, rows.first?.isMerged != true else { return nil }
     return Reading(
       customer: asked, version: version, tag: "\(version)", name: "entitlements",
       value: list(rows.compactMap(\.body)))

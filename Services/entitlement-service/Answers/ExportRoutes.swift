@@ -57,9 +57,11 @@ struct ExportRoutes: Sendable {
       try blobs("SELECT state FROM purchases WHERE customer = ? ORDER BY lineage LIMIT ?"))
     body += Array(",\"refundSettings\":".utf8)
     body += try EventJSON.encode(try RefundSettings.load(reader, customer))
-    let events = try ([customer] + aliases).flatMap {
-      try TimelineRow.read(reader, $0, before: Int64.max, limit: limit + 1)
-    }
+    let events =
+      try TimelineRow.end(of: row)
+      ?? ([customer] + aliases).flatMap {
+        try TimelineRow.read(reader, $0, before: Int64.max, limit: limit + 1)
+      }
     add("timeline", events.map(\.json))
     body += Array(",\"truncated\":".utf8) + (try EventJSON.encode(truncated))
     body.append(UInt8(ascii: "}"))

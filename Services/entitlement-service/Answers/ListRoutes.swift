@@ -78,7 +78,9 @@ struct ListRoutes: Sendable {
     let before = try request.numberCursor() ?? Int64.max
     return try await store.readers.read { reader in
       let row = try CustomerRow.exactly(reader, customer)
-      let rows = try TimelineRow.read(reader, customer, before: before, limit: limit + 1)
+      let rows =
+        try TimelineRow.end(of: row, before: before)
+        ?? TimelineRow.read(reader, customer, before: before, limit: limit + 1)
       return try Page(rows, limit: limit, element: \.json, cursor: { "\($0.version)" })
         .response("timeline", Self.members(row))
     }
@@ -192,6 +194,20 @@ struct TimelineRow: Sendable {
   var json: [UInt8] {
     Array("{\"version\":\(version),\"type\":\"\(type)\",\"at\":\(at),\"event\":".utf8) + event
       + [UInt8(ascii: "}")]
+  }
+
+  /// All that is left to tell of an erased customer: that it was erased; nil for others.
+  static func end(of row: CustomerRow, before: Int64 = .max) throws -> [TimelineRow]? {
+    guard row.erasedAt != nil else { return nil }
+    guard row.version < before else { return [] }
+    let told = EntitlementsErased(
+      customer: row.customer, version: row.version, cause: ChangeCause(kind: "erasure"),
+      changedAt: row.updatedAt ?? 0)
+    return [
+      TimelineRow(
+        version: row.version, type: EventType.entitlementsErased.rawValue, at: row.updatedAt ?? 0,
+        event: try EventJSON.encode(told))
+    ]
   }
 
   static func read(_ reader: Reader, _ customer: String, before: Int64, limit: Int) throws

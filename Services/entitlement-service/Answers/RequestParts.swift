@@ -73,7 +73,7 @@ extension Request {
 
   /// Who asks, for the books: the key's name and, where the caller names one, the person behind it.
   func author(_ person: String?) throws(Problem) -> String {
-    let key = principal?.name ?? "anyone"
+    let key = principal?.name ?? Principal.nobody
     guard let person, !person.isEmpty else { return key }
     return "\(key): \(try checkedText(person, "author"))"
   }

@@ -181,6 +181,7 @@ struct CreditPurchases: Sendable {
   /// What the ledger knows of one transaction and unit.
   private struct Booked {
     let unit: String
+    /// The whole credit, once: a purchase that moved was credited to each of two customers who then merged.
     let credit: Int64
     let intended: Int64
     let shortfall: Int64
@@ -239,6 +240,62 @@ struct CreditPurchases: Sendable {
       to: expires)
   }
 
+  /// What a transaction brought to a balance, and what it would bring by these rules.
+  struct Comparison: Encodable, Equatable, Sendable {
+    let lineage: String
+    let transactionId: String
+    let productId: String
+    let unit: String
+    /// After refunds, as decided by the rules of its time.
+    let brought: Int64
+    /// After refunds, by these rules.
+    let wouldBring: Int64
+  }
+
+  /// What the transactions of a lineage would bring otherwise by these rules; whose they are, and what was
+  /// spent or ended, is taken as it was decided.
+  func comparisons(_ state: LineageState, of customer: String, _ change: Change) throws
+    -> [Comparison]
+  {
+    let lineage = state.lineage
+    return try state.transactions.flatMap { bought -> [Comparison] in
+      let booked = try booked(change.transaction, bought, lineage, customer)
+      let brought = Dictionary(uniqueKeysWithValues: booked.map { ($0.unit, $0.intended) })
+      var would: [String: Int64] = [:]
+      if try !booked.isEmpty || isFree(bought, lineage, customer, change.transaction) {
+        for credit in credits(bought, lineage, customer) {
+          would[credit.unit] = RefundShare.left(of: RefundShare.full(bought, credit), bought)
+        }
+      }
+      return Set(brought.keys).union(would.keys).sorted().compactMap { unit in
+        let (was, then) = (brought[unit] ?? 0, would[unit] ?? 0)
+        guard was != then else { return nil }
+        return Comparison(
+          lineage: lineage.description, transactionId: bought.transactionId,
+          productId: bought.productId, unit: unit, brought: was, wouldBring: then)
+      }
+    }
+  }
+
+  /// What the catalog gives for a purchase, if its environment gives anything.
+  private func credits(_ bought: LineageTransaction, _ lineage: LineageID, _ customer: String)
+    -> [Credit]
+  {
+    guard let product = rules.product(bought.productId, of: lineage.bundleId),
+      rules.grants(lineage, to: customer), bought.inAppOwnershipType != "FAMILY_SHARED"
+    else { return [] }
+    return product.credits.filter { $0.isFor(boughtAt: bought.purchaseDate) }
+  }
+
+  /// Whether nobody was credited for a transaction.
+  private func isFree(
+    _ bought: LineageTransaction, _ lineage: LineageID, _ customer: String,
+    _ transaction: Transaction
+  ) throws -> Bool {
+    try !wasCredited(transaction, bought, lineage, customer)
+      && !isHeldElsewhere(transaction, bought, lineage, customer)
+  }
+
   private func booked(
     _ transaction: Transaction, _ bought: LineageTransaction, _ lineage: LineageID,
     _ customer: String
@@ -246,7 +303,7 @@ struct CreditPurchases: Sendable {
     try transaction.query(
       """
       SELECT unit,
-        SUM(CASE WHEN kind = 'credit' THEN intended ELSE 0 END),
+        MAX(CASE WHEN kind = 'credit' THEN intended ELSE 0 END),
         SUM(CASE WHEN kind = 'expiry' THEN 0 ELSE intended END),
         SUM(shortfall),
         -SUM(CASE WHEN kind IN ('credit', 'expiry') THEN 0 ELSE amount END),

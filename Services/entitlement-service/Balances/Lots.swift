@@ -36,7 +36,13 @@ enum Lots {
     var lots = try all(transaction, account)
     if entry.amount < 0 {
       guard !lots.isEmpty else { return }
-      try take(transaction, &lots, -entry.amount, first: entry, at: now)
+      var amount = -entry.amount
+      if try wasForGood(entry, account, transaction) {
+        // What never ended is given back from what never ends.
+        let free = balance + amount - lots.reduce(0) { $0 + $1.remaining }
+        amount -= min(amount, max(0, free))
+      }
+      if amount > 0 { try take(transaction, &lots, amount, first: entry, at: now) }
       // A debt or a floor may have left less than the lots still hold.
       let excess = lots.reduce(0) { $0 + $1.remaining } - max(0, balance)
       if excess > 0 { try take(transaction, &lots, excess, first: nil, at: Int64.min) }
@@ -53,6 +59,20 @@ enum Lots {
         """, entry.id, account.customer, account.environment, account.unit, remaining, expiresAt,
         entry.lineage, entry.transactionId)
     }
+  }
+
+  /// Whether an entry takes back a credit that would never have ended.
+  private static func wasForGood(
+    _ entry: BalanceEntry, _ account: Account, _ transaction: Transaction
+  ) throws -> Bool {
+    guard let lineage = entry.lineage, let id = entry.transactionId else { return false }
+    return try transaction.first(
+      """
+      SELECT 1 FROM balance_entries
+      WHERE lineage = ? AND transaction_id = ? AND customer = ? AND unit = ? AND kind = 'credit'
+        AND expires_at IS NULL LIMIT 1
+      """, lineage, id, account.customer, account.unit
+    ) { _ in true } ?? false
   }
 
   /// Takes an amount from the lots: from the entry's own first, then from what ends first.

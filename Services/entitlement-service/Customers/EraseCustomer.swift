@@ -3,7 +3,7 @@ import Pipeline
 import SQLite
 import ServiceRuntime
 
-/// Forgets a customer: what is left is the version, which never restarts.
+/// Forgets a customer: what is left is the version, which never restarts, under a hash of the id.
 struct EraseCustomer: Sendable {
   let recompute: Recompute
   private let erasures: Counter
@@ -14,10 +14,20 @@ struct EraseCustomer: Sendable {
   }
 
   /// Erases once for each erasure: a second telling changes nothing.
+  ///
+  /// Those who were merged into the customer end with it: their own erasures come by other partitions.
   func apply(_ event: CustomerErased, _ change: Change) throws {
-    let transaction = change.transaction
-    var row = try CustomerRow.exactly(transaction, event.customer)
+    let row = try CustomerRow.exactly(change.transaction, event.customer)
     guard row.erasedAt.map({ $0 < event.decidedAt }) ?? true else { return }
+    for alias in try Self.aliases(change.transaction, row.customer) {
+      try erase(try CustomerRow.exactly(change.transaction, alias), event, change)
+    }
+    try erase(row, event, change)
+  }
+
+  private func erase(_ row: CustomerRow, _ event: CustomerErased, _ change: Change) throws {
+    let transaction = change.transaction
+    var row = row
     change.count(erasures)
     let customer = row.customer
     let brought = try transaction.query(
@@ -28,23 +38,34 @@ struct EraseCustomer: Sendable {
     ) { LineageID($0.text(0)) }.compactMap { $0 }
     try Self.forget(transaction, customer)
     row.erasedAt = event.decidedAt
+    row.mergedInto = nil
+    row.dueAt = nil
     try row.save(
       change, version: row.version, evaluatedAt: row.evaluatedAt ?? 0, dueAt: nil)
-    try transaction.run(
-      "UPDATE customers SET erased_at = ? WHERE customer = ?", event.decidedAt, customer)
     try recompute.run(
       row, ChangeCause(kind: "erasure", author: event.author, reason: event.reason), [.erased],
       at: event.decidedAt, change)
-    // The story goes too, here and of those who were merged into this customer; its end stays.
+    // What the last events were told from goes too, and the story with its end.
+    try transaction.run("DELETE FROM timeline WHERE customer = ?", customer)
+    try transaction.run("DELETE FROM entitlements WHERE customer = ?", customer)
+    // A catalog that is on its way through all customers may stand here.
     try transaction.run(
       """
-      DELETE FROM timeline WHERE customer = ?1 AND type <> ?2
-        OR customer IN (SELECT customer FROM customers WHERE merged_into = ?1)
-      """, customer, EventType.entitlementsErased.rawValue)
-    try Self.forgetRights(transaction, customer)
-    try recompute.hooks?.forget(change, customer)
+      UPDATE sweeps SET cursor =
+        coalesce((SELECT max(customer) FROM customers WHERE customer < ?1), '')
+      WHERE cursor = ?1
+      """, customer)
+    try WebhookQueue.forget(change, customer)
     try change.forgetInAudit(customer)
+    try change.forgetWaiting(of: customer)
     for lineage in brought { try settleWaiting(lineage, event, change) }
+  }
+
+  /// Those who were merged into a customer.
+  static func aliases(_ transaction: Transaction, _ customer: String) throws -> [String] {
+    try transaction.query(
+      "SELECT customer FROM customers WHERE merged_into = ? ORDER BY customer", customer
+    ) { $0.text(0) }
   }
 
   /// Those who waited for what the customer had are waiting no longer.
@@ -75,12 +96,5 @@ struct EraseCustomer: Sendable {
     ] {
       try transaction.run("DELETE FROM \(table) WHERE customer = ?", customer)
     }
-  }
-
-  /// Removes the rights of a customer, and of those who were merged into it.
-  static func forgetRights(_ transaction: Transaction, _ customer: String) throws {
-    try transaction.run(
-      "DELETE FROM entitlements WHERE customer = ?1 OR customer IN "
-        + "(SELECT customer FROM customers WHERE merged_into = ?1)", customer)
   }
 }

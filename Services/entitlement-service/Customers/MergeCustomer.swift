@@ -23,6 +23,9 @@ struct MergeCustomer: Sendable {
     let new = try CustomerRow.load(transaction, event.into)
     // A circle is impossible by order-service's word; it must not eat a customer all the same.
     guard old.mergedInto == nil, !Customer.isSame(old.customer, new.customer) else { return }
+    // The one who stayed was erased after the merge, and that was read first: the erasure of the one
+    // who ended stands behind this, and nothing may come back until then.
+    guard old.erasedAt == nil, new.erasedAt == nil else { return }
     change.count(merges)
     let cause = ChangeCause(kind: "merge", author: event.author, reason: event.reason)
 

@@ -15,9 +15,7 @@ enum WriteID {
   static func all(
     _ kind: String, _ asked: String, _ row: CustomerRow, _ key: String, _ transaction: Transaction
   ) throws -> some Sequence<String> {
-    let aliases = try transaction.query(
-      "SELECT customer FROM customers WHERE merged_into = ? ORDER BY customer", row.customer
-    ) { $0.text(0) }
+    let aliases = try EraseCustomer.aliases(transaction, row.customer)
     return ([asked, row.customer] + aliases).lazy.map { make(kind, $0, key) }
   }
 }

@@ -21,16 +21,27 @@ struct FinishCustomers: Sendable {
     return customers.last
   }
 
+  /// Takes erased customers out of what was taken over from an old copy of the store.
+  static func forgetErased(_ change: Change, after cursor: String) throws -> String? {
+    let transaction = change.transaction
+    let customers = try RebuildTables.customers(transaction, after: cursor, limit: batch)
+    for customer in customers
+    where try CustomerRow.exactly(transaction, customer).erasedAt != nil {
+      try transaction.run("DELETE FROM refund_settings WHERE customer = ?", customer)
+      try WebhookQueue.forget(change, customer)
+      try change.forgetInAudit(customer)
+    }
+    return customers.last
+  }
+
   private func finish(_ customer: String, _ change: Change) throws {
     let transaction = change.transaction
     let row = try CustomerRow.exactly(transaction, customer)
     let noted = try transaction.first(
       """
-      SELECT evaluated_at, state_version,
-        (SELECT updated_at FROM customers WHERE customer = ?1)
-      FROM rebuild_customers WHERE customer = ?1
+      SELECT evaluated_at, state_version FROM rebuild_customers WHERE customer = ?1
       """, customer
-    ) { (evaluatedAt: $0.int(0), stateVersion: $0.optionalInt(1), updatedAt: $0.optionalInt(2)) }
+    ) { (evaluatedAt: $0.int(0), stateVersion: $0.optionalInt(1)) }
     guard let noted else { return }
     var dueAt: Int64?
     if row.mergedInto == nil {
@@ -42,11 +53,11 @@ struct FinishCustomers: Sendable {
       dueAt = [result.nextChange, try Lots.nextEnd(transaction, customer)].compactMap { $0 }.min()
     }
     try row.save(
-      change.at(noted.updatedAt ?? noted.evaluatedAt), version: row.version,
+      change.at(row.updatedAt ?? noted.evaluatedAt), version: row.version,
       evaluatedAt: noted.evaluatedAt, dueAt: dueAt)
     // The last state of who became a customer of this shard is the other shard's to tell.
     if noted.stateVersion ?? 0 < row.version, change.shard.owns(key: customer) {
-      try tellState(row, at: noted.updatedAt ?? noted.evaluatedAt, change)
+      try tellState(row, at: row.updatedAt ?? noted.evaluatedAt, change)
     }
   }
 

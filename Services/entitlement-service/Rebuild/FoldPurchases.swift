@@ -19,9 +19,8 @@ enum FoldPurchases {
     let transaction = change.transaction
     let own = try CustomerRow.exactly(transaction, state.customer)
     let row = try own.mergedInto.map { try CustomerRow.exactly(transaction, $0) } ?? own
-    // What was decided before an erasure went with it.
-    let erasedAt = [own.erasedAt, row.erasedAt].compactMap { $0 }.max()
-    if let erasedAt, state.decidedAt <= erasedAt { return }
+    // Nothing brings an erased customer back.
+    guard own.erasedAt == nil, row.erasedAt == nil else { return }
     try RebuildTables.note(transaction, row.customer, evaluatedAt: state.decidedAt)
     let isRedirected = own.mergedInto != nil
     if isRedirected && state.holding == .left && state.cause.kind == "merge" { return }
@@ -42,7 +41,7 @@ enum FoldPurchases {
   private static let batch = 500
 
   /// Where a part of the states of merged customers ended.
-  struct Cursor: Sendable {
+  struct Cursor: Codable, Sendable {
     var customer = ""
     var lineage = ""
     var revision: Int64 = 0

@@ -42,6 +42,19 @@ enum FoldStories {
     }
   }
 
+  /// Notes who became whom.
+  static func noteAlias(_ record: ReceivedRecord) throws -> RecordWork? {
+    guard let merged = try record.decode(CustomerMerged.self, type: .customerMerged) else {
+      return nil
+    }
+    return { change in
+      try change.transaction.run(
+        """
+        INSERT INTO rebuild_aliases (customer, into_customer) VALUES (?, ?) ON CONFLICT DO NOTHING
+        """, merged.customer, merged.into)
+    }
+  }
+
   /// Notes the version of the newest record of a customer on `iap.entitlement-state`.
   static func noteState(_ record: ReceivedRecord) throws -> RecordWork? {
     guard let key = record.key else { return nil }

@@ -1,3 +1,4 @@
+import Cryptography
 import Events
 import Kafka
 import Pipeline
@@ -15,46 +16,67 @@ enum RebuildEntitlements {
     "audit", "refund_settings", "webhook_endpoints", "webhook_events", "webhook_deliveries",
   ]
 
-  static func run(_ settings: Settings, _ options: [String: String], _ log: Log) throws {
-    let rebuild = try begin(settings, backup: options["--backup"], log)
+  static func run(_ settings: Settings, _ wish: RebuildWish, _ log: Log) throws {
+    let rebuild = try begin(settings, wish, log: log)
     try fold(rebuild, settings)
-    try rebuild.change { try RebuildTables.drop($0) }
-    try rebuild.takeOver(unpublished)
-    try rebuild.finish()
+    if let file = wish.findings {
+      try WhatIf.Question(rules: settings.rules).answer(rebuild, into: file)
+    }
+    if !wish.isBeside { try rebuild.takeOver(unpublished) }
+    // An old copy may know of someone who was erased since.
+    try rebuild.changeInParts(from: "") { change, cursor in
+      try FinishCustomers.forgetErased(change, after: cursor)
+    }
+    try rebuild.finish { try RebuildTables.drop($0) }
   }
 
   /// Opens the new store.
+  ///
+  /// - Parameter time: As of when it is made; nil for now.
   static func begin(
-    _ settings: Settings, backup: String?, _ log: Log
+    _ settings: Settings, _ wish: RebuildWish, at time: Int64? = nil, log: Log
   ) throws -> Rebuild {
     try Rebuild(
       service: "entitlement-service", settings: settings.pipeline,
       migrations: EntitlementStore.migrations, reads: [.transactions, .customers],
-      folds: [.entitlements, .entitlementState], backup: backup, log: log)
+      folds: [.entitlements, .entitlementState], backup: wish.backup, isBeside: wish.isBeside,
+      until: time, log: log)
   }
 
   /// Folds everything; the tables of the rebuild are still there.
-  static func fold(_ rebuild: Rebuild, _ settings: Settings) throws {
+  ///
+  /// - Parameter customer: Whose records alone count, with all who became that customer; nil for all.
+  static func fold(_ rebuild: Rebuild, _ settings: Settings, of customer: String? = nil) throws {
     let topics = settings.pipeline.topics
     let parted = try PartedCustomers(rebuild)
     try rebuild.change { try RebuildTables.make($0) }
+    var only: Set<[UInt8]>?
+    if let customer {
+      try rebuild.read([.customers], to: .end, whole: true) { try FoldStories.noteAlias($0) }
+      only = try rebuild.look { try RebuildTables.aliases($0.transaction, of: customer) }
+    }
+    let counts = { [only] (record: ReceivedRecord) in
+      only.map { $0.contains(record.key ?? []) } ?? true
+    }
     try rebuild.read([.entitlements], to: .end, whole: parted.isAny) { record in
       guard parted.concerns(record) else { return nil }
       if rebuild.shard.owns(record.partition) { advance(rebuild, past: record, topics) }
-      return try FoldStories.collect(record)
+      return counts(record) ? try FoldStories.collect(record) : nil
     }
     try rebuild.requirePositions()
-    try rebuild.read([.entitlementState], to: .end) { try FoldStories.noteState($0) }
+    try rebuild.read([.entitlementState], to: .end) { record in
+      counts(record) ? try FoldStories.noteState(record) : nil
+    }
     try rebuild.changeInParts(from: "") { change, cursor in
       try FoldStories.fold(change, after: cursor)
     }
     try rebuild.change { try parted.remove($0) }
     try rebuild.read([.customers], to: .end) { record in
       let position = rebuild.positions[record.topicPartition, default: 0]
-      return try dateErasure(record, isRead: record.offset < position)
+      return counts(record) ? try dateErasure(record, isRead: record.offset < position) : nil
     }
     try rebuild.read([.transactions], to: .position, whole: parted.isAny) { record in
-      try parted.concerns(record) ? FoldPurchases.collect(record) : nil
+      parted.concerns(record) && counts(record) ? try FoldPurchases.collect(record) : nil
     }
     try rebuild.changeInParts(from: FoldPurchases.Cursor()) { change, cursor in
       try FoldPurchases.foldMerged(change, after: cursor)
@@ -92,9 +114,9 @@ enum RebuildEntitlements {
     return { change in
       try change.transaction.run(
         """
-        UPDATE customers SET erased_at = ?2
-        WHERE customer = ?1 AND erased_at IS NOT NULL AND (?3 OR erased_at >= ?2)
-        """, erased.customer, erased.decidedAt, isRead)
+        UPDATE erased_customers SET erased_at = ?2
+        WHERE hash = ?1 AND (?3 OR erased_at >= ?2)
+        """, SHA256.hex(erased.customer), erased.decidedAt, isRead)
     }
   }
 }

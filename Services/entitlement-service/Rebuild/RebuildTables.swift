@@ -7,6 +7,7 @@ enum RebuildTables {
   ///   computed last, and the version of the newest record on the topic of states.
   /// - `rebuild_order`: the line in which the events of all customers were told.
   /// - `rebuild_merges`: who ended in whom.
+  /// - `rebuild_aliases`: every merge that was decided; only where one customer is folded alone.
   /// - `rebuild_states`: lineage states of customers who were merged, to be folded by revision.
   private static let tables = [
     """
@@ -26,6 +27,11 @@ enum RebuildTables {
     """,
     "CREATE INDEX rebuild_merges_by_into ON rebuild_merges (into_customer)",
     """
+    CREATE TABLE rebuild_aliases (customer TEXT PRIMARY KEY, into_customer TEXT NOT NULL)
+      WITHOUT ROWID
+    """,
+    "CREATE INDEX rebuild_aliases_by_into ON rebuild_aliases (into_customer)",
+    """
     CREATE TABLE rebuild_states (
       customer TEXT NOT NULL, lineage TEXT NOT NULL, revision INTEGER NOT NULL,
       is_held INTEGER NOT NULL, state BLOB NOT NULL,
@@ -40,7 +46,8 @@ enum RebuildTables {
 
   static func drop(_ change: Change) throws {
     for table in [
-      "rebuild_customers", "rebuild_order", "rebuild_merges", "rebuild_states",
+      "rebuild_customers", "rebuild_order", "rebuild_merges", "rebuild_aliases",
+      "rebuild_states",
     ] {
       try change.transaction.run("DROP TABLE \(table)")
     }
@@ -54,6 +61,21 @@ enum RebuildTables {
       ON CONFLICT (customer) DO UPDATE SET evaluated_at = max(evaluated_at, excluded.evaluated_at)
         WHERE excluded.evaluated_at > evaluated_at
       """, customer, evaluatedAt)
+  }
+
+  /// The keys of a customer and of all who are the same one: who became it, and whom it became.
+  static func aliases(_ transaction: Transaction, of customer: String) throws -> Set<[UInt8]> {
+    let names = try transaction.query(
+      """
+      WITH RECURSIVE same (customer) AS (
+        VALUES (?1) UNION
+        SELECT into_customer FROM rebuild_aliases JOIN same USING (customer) UNION
+        SELECT merged.customer FROM rebuild_aliases AS merged
+          JOIN same ON merged.into_customer = same.customer)
+      SELECT customer FROM same
+      """, customer
+    ) { Array($0.text(0).utf8) }
+    return Set(names)
   }
 
   /// The next customers of whom anything was read, in order.

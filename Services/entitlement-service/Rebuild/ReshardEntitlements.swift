@@ -18,7 +18,8 @@ enum ReshardEntitlements {
       .keyed("balance_entries", by: "t.customer"), .keyed("balance_lots", by: "t.customer"),
       .keyed("spends", by: "t.customer"), .everywhere("credited_before"),
       .keyed("refund_settings", by: "t.customer"), .keyed("refund_requests", by: "t.customer"),
-      .everywhere("sweeps"), .everywhere("webhook_endpoints"),
+      // A hash says nothing of a shard.
+      .everywhere("erased_customers"), .everywhere("sweeps"), .everywhere("webhook_endpoints"),
       .numbered("webhook_events", by: "t.customer"),
       .numbered("webhook_deliveries", by: "t.customer", column: 1),
     ],

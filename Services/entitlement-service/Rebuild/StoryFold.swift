@@ -17,11 +17,8 @@ struct StoryFold {
   private struct Member {
     var version: Int64 = 0
     var toldAt: Int64 = 0
+    /// All that was told of one who was erased goes with it.
     var erasedAt: Int64?
-    /// What was told before this version went with an erasure, but for the ends themselves.
-    var cutBefore: Int64 = 0
-    /// All that was told up to this version went, as the customer whom this one became was erased.
-    var cutThrough: Int64 = 0
   }
 
   let change: Change
@@ -89,39 +86,25 @@ struct StoryFold {
 
   private mutating func erase(_ event: Event, _ change: Change) throws {
     try EraseCustomer.forget(transaction, event.customer)
-    members[event.customer]?.cutBefore = event.version
     members[event.customer]?.erasedAt = event.at
     try write(event.customer, change)
-    try EraseCustomer.forgetRights(transaction, event.customer)
-    let aliases = try transaction.query(
-      "SELECT customer FROM customers WHERE merged_into = ?", event.customer
-    ) { $0.text(0) }
-    for alias in aliases {
-      let told = members[alias]?.version ?? 0
-      members[alias]?.cutThrough = told
-    }
   }
 
   private func write(_ customer: String, _ change: Change) throws {
     guard let member = members[customer] else { return }
-    try CustomerRow.exactly(transaction, customer).save(
-      change, version: member.version, evaluatedAt: 0, dueAt: nil)
-    guard let erasedAt = member.erasedAt else { return }
-    try transaction.run(
-      "UPDATE customers SET erased_at = ? WHERE customer = ?", erasedAt, customer)
+    var row = try CustomerRow.exactly(transaction, customer)
+    row.erasedAt = member.erasedAt
+    try row.save(change, version: member.version, evaluatedAt: 0, dueAt: nil)
   }
 
   /// Writes the rows of the customers, and cuts the stories that an erasure ended.
   mutating func finish() throws {
     for (customer, member) in members {
       try write(customer, change.at(member.toldAt))
-      guard member.cutBefore > 0 || member.cutThrough > 0 else { continue }
-      try transaction.run(
-        """
-        DELETE FROM timeline
-        WHERE customer = ?1 AND (version <= ?2 OR (version < ?3 AND type <> ?4))
-        """, customer, member.cutThrough, member.cutBefore,
-        EventType.entitlementsErased.rawValue)
+      guard member.erasedAt != nil else { continue }
+      for table in ["timeline", "entitlements"] {
+        try transaction.run("DELETE FROM \(table) WHERE customer = ?", customer)
+      }
     }
   }
 }

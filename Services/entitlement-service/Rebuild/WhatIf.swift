@@ -1,5 +1,4 @@
 import Events
-import Glibc
 import Pipeline
 import SQLite
 import ServiceRuntime
@@ -8,91 +7,103 @@ import ServiceRuntime
 ///
 /// A rebuild beside everything else, whose store is thrown away.
 enum WhatIf {
-  /// One right that would be another.
-  struct Finding: Encodable, Sendable {
-    let customer: String
-    let environment: String
-    let right: String
-    /// For which time it was computed, UTC milliseconds.
-    let at: Int64
-    /// As it was told last; absent if it was not active.
-    let told: Entitlement?
-    /// As these rules give it; absent if they do not.
-    let derived: Entitlement?
-  }
-
   static let command = Program.Command<Settings>(
     name: "what-if",
     help: """
-      what-if --to FILE   computes all customers by this configuration, beside the service, and writes
-        who would own something else; for 'purser replay what-if'
+      what-if --to FILE [--customer C] [--lineage L] [--type T] [--at MILLISECONDS]   computes customers
+        by this configuration, beside the service, and writes who would own something else; for
+        'purser replay what-if'
       """,
-    options: ["--to"], run: run)
+    options: ["--to", "--customer", "--lineage", "--type", "--at"], run: run)
 
   static func run(_ settings: Settings, _ options: [String: String], _ log: Log) throws {
     guard let target = options["--to"] else { throw WhatIfError.noTarget }
-    let rebuild = try RebuildEntitlements.begin(settings, backup: nil, log)
-    defer { rebuild.discard() }
-    try RebuildEntitlements.fold(rebuild, settings)
-    let rules = settings.rules
-    let file = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw WhatIfError.cannotWrite(target, code: errno) }
-    defer { close(file) }
-    var cursor: String? = ""
-    var count = 0
-    while let place = cursor {
-      let (next, findings) = try rebuild.change { change in
-        try part(change, rules, after: place)
-      }
-      for finding in findings {
-        let line = try EventJSON.encode(finding) + [UInt8(ascii: "\n")]
-        guard unsafe write(file, line, line.count) == line.count else {
-          throw WhatIfError.cannotWrite(target, code: errno)
-        }
-      }
-      count += findings.count
-      cursor = next
+    let question = Question(
+      rules: settings.rules, customer: options["--customer"], lineage: options["--lineage"],
+      type: options["--type"])
+    let time = try options["--at"].map { text in
+      guard let time = Int64(text) else { throw WhatIfError.noTime(text) }
+      return time
     }
-    log.info("computed", ["differences": LogValue(count)])
+    let rebuild = try RebuildEntitlements.begin(
+      settings, RebuildWish(isBeside: true), at: time, log: log)
+    try RebuildEntitlements.fold(rebuild, settings, of: question.customer)
+    try question.answer(rebuild, into: target)
+    // Only now: whoever is killed before goes on with it.
+    rebuild.discard()
   }
 
-  private static func part(_ change: Change, _ rules: Rules, after cursor: String) throws -> (
-    next: String?, findings: [Finding]
-  ) {
-    let transaction = change.transaction
-    let customers = try transaction.query(
-      """
-      SELECT customer, evaluated_at FROM rebuild_customers WHERE customer > ?
-      ORDER BY customer LIMIT 200
-      """, cursor
-    ) { (id: $0.text(0), at: $0.int(1)) }
-    let findings = try customers.flatMap { customer -> [Finding] in
-      guard try CustomerRow.exactly(transaction, customer.id).mergedInto == nil else { return [] }
+  /// Whose rights and balances are computed, and by which rules.
+  struct Question: Sendable {
+    let rules: Rules
+    /// One customer alone, under any id of it.
+    var customer: String?
+    /// Only who has this lineage.
+    var lineage: String?
+    /// Only differences of types that are this one or have it in them.
+    var type: String?
+
+    /// Computes everyone of a folded store, and writes a line of JSON for each difference.
+    ///
+    /// Blocks.
+    func answer(_ rebuild: Rebuild, into target: String) throws {
+      let question = self
+      try rebuild.makeFindings()
+      try rebuild.changeInParts(from: "") { change, cursor in
+        try question.part(change, after: cursor)
+      }
+      try rebuild.writeFindings(to: target)
+    }
+
+    private func part(_ change: Change, after cursor: String) throws -> String? {
+      let transaction = change.transaction
+      let customers = try transaction.query(
+        """
+        SELECT customer, evaluated_at FROM rebuild_customers WHERE customer > ?
+        ORDER BY customer LIMIT 200
+        """, cursor
+      ) { (id: $0.text(0), at: $0.int(1)) }
+      for customer in customers {
+        for finding in try compare(customer.id, at: customer.at, change)
+        where type.map({ finding.type.contains($0) }) ?? true {
+          try Rebuild.find(finding, change)
+        }
+      }
+      return customers.last?.id
+    }
+
+    private func compare(_ customer: String, at time: Int64, _ change: Change) throws
+      -> [WhatIfFinding]
+    {
+      let transaction = change.transaction
+      guard try CustomerRow.exactly(transaction, customer).mergedInto == nil else { return [] }
+      if let lineage {
+        let row = try transaction.first(
+          "SELECT 1 FROM purchases WHERE customer = ? AND lineage = ?", customer, lineage
+        ) { _ in true }
+        guard row != nil else { return [] }
+      }
       let result = Entitlements.compute(
         Holdings(
-          customer: customer.id, lineages: try Purchases.held(transaction, customer.id),
-          grants: try Grants.standing(transaction, customer.id)), rules, at: customer.at)
-      let told = try EntitlementRows.all(transaction, customer.id).filter(\.isActive)
-      return Difference.between(told, result.entitlements, ended: result.ended).map { difference in
-        Finding(
-          customer: customer.id, environment: difference.after.environment,
-          right: difference.after.name, at: customer.at, told: difference.before,
-          derived: difference.after.isActive ? difference.after : nil)
-      }
+          customer: customer, lineages: try Purchases.held(transaction, customer),
+          grants: try Grants.standing(transaction, customer)), rules, at: time)
+      let told = try EntitlementRows.all(transaction, customer).filter(\.isActive)
+      let rights = Difference.between(told, result.entitlements, ended: result.ended)
+        .map { WhatIfFinding(customer, $0, at: time) }
+      return try rights + WhatIfBalances(rules: rules).findings(of: customer, at: time, change)
     }
-    return (customers.last?.id, findings)
   }
 }
 
 /// Why nothing was computed.
 enum WhatIfError: Error, CustomStringConvertible {
   case noTarget
-  case cannotWrite(String, code: Int32)
+  case noTime(String)
 
   var description: String {
     switch self {
     case .noTarget: "name the file for the differences: what-if --to FILE"
-    case .cannotWrite(let path, let code): "\(path) cannot be written (error \(code))"
+    case .noTime(let text): "--at is '\(text)'; give UTC milliseconds"
     }
   }
 }

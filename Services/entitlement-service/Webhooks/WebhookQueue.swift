@@ -135,6 +135,10 @@ final class WebhookQueue: Sendable {
         SELECT MIN(id) FROM webhook_deliveries WHERE endpoint = ?1 AND customer = ?2
           AND state IN ('pending', 'behind')) AND state = 'behind'
       """, endpoint, customer, change.now)
+    // What of an erased customer still had to be delivered goes with the last delivery.
+    if try CustomerRow.exactly(change.transaction, customer).erasedAt != nil {
+      try Self.forget(change, customer)
+    }
     let bell = bell
     change.transaction.afterCommit { self.count(endpoint, by: -1) }
     change.transaction.afterCommit(key: "webhooks") { bell.notify(0) }
@@ -162,13 +166,37 @@ final class WebhookQueue: Sendable {
     }
   }
 
-  /// Forgets what was delivered of an erased customer; what waits is delivered first, the erasure last.
-  func forget(_ change: Change, _ customer: String) throws {
-    try change.transaction.run(
+  /// Forgets what was delivered of an erased customer; what waits is delivered first, the erasure last,
+  /// and goes with its delivery.
+  static func forget(_ change: Change, _ customer: String) throws {
+    let transaction = change.transaction
+    let events = "SELECT id FROM webhook_events WHERE customer = ?1"
+    for endpoint in try transaction.query("SELECT id FROM webhook_endpoints", map: { $0.text(0) }) {
+      try transaction.run(
+        """
+        DELETE FROM webhook_deliveries WHERE endpoint = ?2 AND id IN (\(events))
+          AND state NOT IN ('pending', 'behind')
+        """, customer, endpoint)
+    }
+    try transaction.run(
       """
       DELETE FROM webhook_events WHERE customer = ? AND id NOT IN (
         SELECT id FROM webhook_deliveries WHERE state IN ('pending', 'behind'))
       """, customer)
+  }
+
+  /// Removes all deliveries of events that are not kept any more.
+  func dropDeliveries(_ change: Change, through last: Int64) throws {
+    let waiting = try change.transaction.query(
+      """
+      SELECT endpoint, COUNT(*) FROM webhook_deliveries
+      WHERE id <= ? AND state IN ('pending', 'behind') GROUP BY endpoint
+      """, last
+    ) { (endpoint: $0.text(0), count: Int($0.int(1))) }
+    try change.transaction.run("DELETE FROM webhook_deliveries WHERE id <= ?", last)
+    change.transaction.afterCommit {
+      for one in waiting { self.count(one.endpoint, by: -one.count) }
+    }
   }
 
   private func count(_ endpoint: String, by amount: Int) {
@@ -183,6 +211,7 @@ final class WebhookQueue: Sendable {
 struct PruneWebhooks: TimerJob {
   let name = "webhook-retention"
   let inputs: Set<Topic> = []
+  let queue: WebhookQueue
 
   func nextDue(_ reader: Reader) throws -> Int64? {
     try reader.first("SELECT at FROM webhook_events ORDER BY at LIMIT 1") {
@@ -198,11 +227,8 @@ struct PruneWebhooks: TimerJob {
     for id in old {
       try change.transaction.run("DELETE FROM webhook_events WHERE id = ?", id)
     }
-    if let last = old.max() {
-      try change.transaction.run(
-        "DELETE FROM webhook_deliveries WHERE id <= ? AND state NOT IN ('pending', 'behind')",
-        last)
-    }
+    // Also what still waits for an endpoint that was switched off: its event is gone.
+    if let last = old.max() { try queue.dropDeliveries(change, through: last) }
     return old.count
   }
 }

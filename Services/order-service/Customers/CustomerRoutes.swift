@@ -84,7 +84,7 @@ struct CustomerRoutes: Sendable {
 
   /// Who decided it, as events and the audit log name it; with `PURSER_INSECURE` there is no key.
   private static func author(_ request: Request) -> String {
-    request.principal?.name ?? "without-key"
+    request.principal?.name ?? Principal.nobody
   }
 }
 

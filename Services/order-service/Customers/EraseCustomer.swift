@@ -68,5 +68,6 @@ struct EraseCustomer: Sendable {
       "DELETE FROM transfers WHERE CAST(body AS TEXT) ->> '$.customer' = ?", customer)
     try rows.run("DELETE FROM idempotency_keys WHERE principal = ?", "token:\(customer)")
     try change.forgetInAudit(customer)
+    try change.forgetWaiting(of: customer)
   }
 }

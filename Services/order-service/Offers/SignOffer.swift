@@ -66,6 +66,12 @@ struct SignOffer: Sendable {
   /// - Throws: `Problem` for an offer that is not there, may not be had, or cannot be signed.
   func promotional(_ input: PromotionalInput) async throws -> PromotionalAnswer {
     let (app, product, subscription) = try subscription(input.productId, input.bundleId)
+    if let account = input.account, !Self.isAccount(account) {
+      throw Problem.invalidField(
+        "account",
+        "Give the appAccountToken or applicationUsername of the purchase: at most "
+          + "\(Self.longestAccount) bytes without control characters.")
+    }
     guard subscription.promotionalOffers.contains(where: { $0.identifier == input.offerId }) else {
       throw Problem(
         status: 422, type: "unknown-offer", title: "Unknown offer",
@@ -103,6 +109,17 @@ struct SignOffer: Sendable {
   /// - Throws: `Problem` as `promotional`, and 422 `missing-transaction`.
   func introductory(_ input: IntroductoryInput) async throws -> IntroductoryAnswer {
     let (app, product, subscription) = try subscription(input.productId, input.bundleId)
+    if let id = input.transactionId, !Self.isTransaction(id) {
+      throw Problem.invalidField(
+        "transactionId",
+        "Give a transaction id or appTransactionId of the customer, as Apple "
+          + "writes it: decimal digits, at most \(Self.longestTransaction).")
+    }
+    guard !subscription.introductoryOffers.isEmpty else {
+      throw Problem(
+        status: 422, type: "unknown-offer", title: "Unknown offer",
+        detail: "The catalog has no introductory offer for '\(product.id)'.")
+    }
     let key = try key(of: app)
     let environment = try environment(input.environment, of: app)
     let seen = try await seen(input.customer, app, environment)
@@ -124,6 +141,23 @@ struct SignOffer: Sendable {
     } catch {
       throw try Self.problem(error)
     }
+  }
+
+  /// An `applicationUsername` is a UUID or a hash; nothing longer is one.
+  private static let longestAccount = 128
+  private static let longestTransaction = 40
+
+  private static func isAccount(_ text: String) -> Bool {
+    text.utf8.count <= longestAccount
+      && text.unicodeScalars.allSatisfy {
+        ![.control, .format, .lineSeparator, .paragraphSeparator, .surrogate]
+          .contains($0.properties.generalCategory)
+      }
+  }
+
+  private static func isTransaction(_ text: String) -> Bool {
+    (1...longestTransaction).contains(text.utf8.count)
+      && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
   /// What a customer may have in each group of the catalog.

@@ -46,7 +46,10 @@ enum SubscriptionHistory {
       let group = newest.subscriptionGroupIdentifier, state.isShared != true
     else { return }
     let bought = state.transactions.filter { $0.inAppOwnershipType != "FAMILY_SHARED" }
-    guard !bought.isEmpty else { return }
+    // The ledger may not have read of an erasure yet; nothing of that customer comes back.
+    guard !bought.isEmpty, try CustomerStore.erasure(transaction, state.customer) == nil else {
+      return
+    }
     let standing = bought.filter { $0.revocationDate == nil && $0.isUpgraded != true }
     let ends = standing.compactMap(\.expiresDate).max() ?? 0
     try transaction.run(

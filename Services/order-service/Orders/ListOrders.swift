@@ -61,8 +61,8 @@ struct ListOrders: Sendable {
   init(_ request: Request) throws(Problem) {
     customer = request.queryValue("customer")
     state = try Self.state(request)
-    from = try Self.time(request, "from")
-    to = try Self.time(request, "to")
+    from = try request.time("from")
+    to = try request.time("to")
     limit = try request.pageLimit(default: Self.usualPage, most: Self.largestPage)
     if let text = request.queryValue("cursor") {
       guard let cursor = Cursor(text) else {
@@ -82,14 +82,6 @@ struct ListOrders: Sendable {
         "state", "give one of \(known.map(\.rawValue).joined(separator: ", ")).")
     }
     return OrderState(rawValue: text)
-  }
-
-  private static func time(_ request: Request, _ name: String) throws(Problem) -> Int64? {
-    guard let text = request.queryValue(name) else { return nil }
-    guard let time = Int64(text), time >= 0 else {
-      throw .invalidParameter(name, "give UTC milliseconds since 1970.")
-    }
-    return time
   }
 
   /// A page; an index serves each question.

@@ -51,12 +51,11 @@ enum MatchPurchase {
   static func fits(_ purchase: Purchase, _ order: Order) -> Bool {
     if let product = purchase.productId, product != order.productId { return false }
     if let quantity = purchase.quantity, quantity != order.quantity { return false }
-    if let lineage = purchase.lineage.flatMap({ LineageID($0) }),
-      lineage.bundleId != order.bundleId
-    {
-      return false
-    }
-    return !purchase.isRevoked
+    return isOfApp(purchase, order) && !purchase.isRevoked
+  }
+
+  private static func isOfApp(_ purchase: Purchase, _ order: Order) -> Bool {
+    purchase.lineage.flatMap { LineageID($0) }.map { $0.bundleId == order.bundleId } ?? true
   }
 
   /// Which of the purchases that a receipt lists is the order's; nil when it lists none that can be.
@@ -67,9 +66,11 @@ enum MatchPurchase {
     of purchases: [Purchase], for order: Order, isAnothers: (Purchase) throws -> Bool
   ) rethrows -> Purchase? {
     if let own = purchases.first(where: { $0.token == order.id }) { return own }
-    return try purchases.filter { $0.productId == order.productId && !$0.isRevoked }
-      .sorted { isNewer($0.transactionId ?? "", $1.transactionId ?? "") }
-      .first { try !isAnothers($0) }
+    return try purchases.filter {
+      $0.productId == order.productId && isOfApp($0, order) && !$0.isRevoked
+    }
+    .sorted { isNewer($0.transactionId ?? "", $1.transactionId ?? "") }
+    .first { try !isAnothers($0) }
   }
 
   /// Apple's transaction ids grow; they are compared as numbers without being turned into them.

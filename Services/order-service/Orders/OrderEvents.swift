@@ -33,7 +33,9 @@ struct OrderEvents: Sendable {
 
   private func stream(_ request: Request) async throws -> Response {
     let order = try await Reach.order(request, store)
-    let last = request.headers["Last-Event-ID"] ?? request.queryValue("lastEventId")
+    // An EventSource that has read nothing sends an empty one.
+    let last = [request.headers["Last-Event-ID"], request.queryValue("lastEventId")]
+      .lazy.compactMap { $0 }.first { !$0.isEmpty }
     guard let after = last.map({ Int64($0) }) ?? 0 else {
       throw Problem.invalidParameter(
         "Last-Event-ID", "give the id of the last event that was read.")
@@ -72,7 +74,7 @@ struct OrderEvents: Sendable {
       switch await notices.streams.wait(ticket, atMost: heartbeat) {
       case .notified: continue
       case .timedOut: guard writer.write(": still here\n\n") else { return }
-      case .stopping, .refused: return
+      case .stopping, .refused, .left: return
       }
     }
   }

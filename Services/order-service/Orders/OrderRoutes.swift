@@ -80,7 +80,9 @@ struct OrderRoutes: Sendable {
   private func read(_ request: Request) async throws -> Response {
     var order = try await order(request)
     let id = order.id
+    var granted: Duration?
     if request.ifNoneMatch(order.tag), let wait = request.preferredWait(atMost: longestWait) {
+      granted = wait
       let ticket = notices.requests.enter(id, group: order.customer)
       defer { notices.requests.leave(ticket) }
       // It may have moved before the place in the line was taken.
@@ -90,7 +92,8 @@ struct OrderRoutes: Sendable {
         order = try await self.order(request)
       }
     }
-    return Response.json(OrderAnswer(order)).tagged(order.tag, for: request)
+    let response = Response.json(OrderAnswer(order)).tagged(order.tag, for: request)
+    return granted.map { response.appliedWait($0) } ?? response
   }
 
   private func moves(_ request: Request) async throws -> Response {

@@ -12,6 +12,8 @@ struct PlaceOrder: Sendable {
     let customer: String
     let productId: String
     let bundleId: String?
+    /// The app's version: what it may sell may hang on it.
+    let appVersion: String?
     let quantity: Int64?
   }
 
@@ -39,7 +41,18 @@ struct PlaceOrder: Sendable {
     try Problem.check(customer: input.customer)
     let app = try shop.app(input.bundleId)
     let product = try shop.product(input.productId, of: app)
-    guard product.isSold else { throw Problem.notForSale(product.id) }
+    let version = try input.appVersion.map { text throws(Problem) -> AppVersion in
+      guard let version = AppVersion(text) else {
+        throw .invalidField("appVersion", "Give the app's version, such as 2.10.")
+      }
+      return version
+    }
+    let refusal: Problem? =
+      !product.isSold
+      ? .notForSale(product.id)
+      : product.appVersions.contains(version) ? nil : .notForSale(product.id, to: version)
+    // A repeated request is answered with its order, though the product may be sold no more.
+    if let refusal, idempotencyKey == nil { throw refusal }
     let quantity = input.quantity ?? 1
     guard (1...10).contains(quantity), quantity == 1 || product.kind == .consumable else {
       throw Problem(
@@ -59,6 +72,7 @@ struct PlaceOrder: Sendable {
         else { throw Problem.idempotencyKeyReused }
         return (order, true)
       }
+      if let refusal { throw refusal }
       let customer = try CustomerStore.present(change.transaction, input.customer)
       let id = IDPartition.uuid(
         of: change.shard.partition(of: customer), partitions: change.shard.partitions)

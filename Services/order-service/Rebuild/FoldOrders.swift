@@ -134,7 +134,7 @@ enum FoldOrders {
   /// who was erased.
   static func finish(_ change: Change) throws {
     let transaction = change.transaction
-    for table in ["account_tokens", "proofs"] {
+    for table in ["account_tokens", "proofs", "restores"] {
       try transaction.run(
         """
         UPDATE \(table) SET customer = merges.merged_into FROM merges

@@ -9,11 +9,11 @@ enum RebuildOrders {
   /// Tables that no topic carries.
   static let unpublished = ["audit", "idempotency_keys", "restores"]
 
-  static func run(_ settings: Settings, _ options: [String: String], _ log: Log) throws {
+  static func run(_ settings: Settings, _ wish: RebuildWish, _ log: Log) throws {
     let rebuild = try Rebuild(
       service: "order-service", settings: settings.pipeline, migrations: OrderTables.migrations,
       reads: [.transactions], folds: [.orders, .customers, .proofs],
-      backup: options["--backup"], log: log)
+      backup: wish.backup, isBeside: wish.isBeside, log: log)
     try rebuild.change { change in
       // Of those who were erased the store keeps no id, only while it is made.
       try change.transaction.run(
@@ -37,9 +37,10 @@ enum RebuildOrders {
     try read(.transactions, to: .position) { try FoldOrders.outcome($0) }
     try rebuild.change { change in
       if !parted.shard.isAlone { try FoldOrders.part(change) }
-      try FoldOrders.finish(change)
     }
-    try rebuild.takeOver(unpublished)
+    if !wish.isBeside { try rebuild.takeOver(unpublished) }
+    // Last, as an old copy may know of someone who was erased since.
+    try rebuild.change { try FoldOrders.finish($0) }
     try rebuild.finish()
   }
 }

@@ -28,8 +28,8 @@ struct Restore: Codable, Sendable, Equatable {
 
 /// Takes many proofs at once, of no order, and waits until all have their outcomes.
 struct RestorePurchases: Sendable {
-  /// So many texts may stand in one request.
-  static let largest = 200
+  /// So many texts may stand in one request: signed transactions have 4 to 6 KB, and a body 512 KiB.
+  static let largest = 80
 
   /// What the app posts.
   struct Input: Decodable, Sendable {

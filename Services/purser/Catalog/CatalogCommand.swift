@@ -30,6 +30,12 @@ enum CatalogCommand {
     examples: ["purser catalog import Store.storekit --to catalog.json"]
   ) { arguments, settings in
     let path = arguments.operands[0]
+    guard path.hasSuffix(".storekit") else {
+      throw arguments.error(
+        "import takes an Xcode .storekit file, and '\(path)' is none by its name; a catalog.json "
+          + "needs no import: name it in purser.json, read it with 'purser catalog check', or make "
+          + "a .storekit file of it with 'purser catalog export'")
+    }
     let catalog = try Catalog.load(path: path)
     let target = arguments.text("--to")
     let text = catalog.catalogText(storeKit: name(of: path, seenFrom: target))
@@ -62,7 +68,11 @@ enum CatalogCommand {
       ("Store.storekit", catalog.storeKitText),
       ("catalog.json", catalog.catalogText(storeKit: "Store.storekit")),
     ]
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw FileNotWritten(path: folder, problem: "is no folder and cannot be made")
+    }
     for (name, _) in files where FileManager.default.fileExists(atPath: "\(folder)/\(name)") {
       throw CatalogWriteError(path: "\(folder)/\(name)")
     }
@@ -101,7 +111,21 @@ enum CatalogCommand {
 
   private static func write(_ text: String, to path: String) throws {
     guard !FileManager.default.fileExists(atPath: path) else { throw CatalogWriteError(path: path) }
-    try Data(text.utf8).write(to: URL(filePath: path))
+    do {
+      try Data(text.utf8).write(to: URL(filePath: path))
+    } catch {
+      throw FileNotWritten(path: path, problem: "cannot be written")
+    }
+  }
+}
+
+/// A file or folder that cannot be made.
+struct FileNotWritten: Error, CustomStringConvertible {
+  let path: String
+  let problem: String
+
+  var description: String {
+    "'\(path)' \(problem); make its folder, or name another for which this user has the right"
   }
 }
 

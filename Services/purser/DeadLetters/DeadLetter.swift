@@ -1,4 +1,5 @@
 import Kafka
+import Pipeline
 import ServiceRuntime
 
 /// Where a letter stands on the dead-letter topic, as `partition:offset`: its name for people.
@@ -64,6 +65,12 @@ struct DeadLetter: Sendable {
   /// The original as far as it is in the letter: without the letter's own notes.
   var original: Record {
     var headers = record.headers
+    // The letter's own number in the line of its service comes behind its notes.
+    if let last = headers.lastIndex(where: { Self.notes.contains($0.name) }),
+      let own = headers.lastIndex(where: { $0.name == StoreHeaders.sequence }), own > last
+    {
+      headers.remove(at: own)
+    }
     for name in Self.notes {
       // The letter's note is the last of its name; one before it came with the original.
       if let index = headers.lastIndex(where: { $0.name == name }) { headers.remove(at: index) }

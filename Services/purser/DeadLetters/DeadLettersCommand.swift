@@ -72,8 +72,9 @@ enum DeadLettersCommand {
       of reason handler-failed waits in the service's store, too, and is tried there at each start;
       retry closes its letter, and the second copy changes nothing.
 
-      A record goes back at most \(LetterOffice.maximumRetries) times without --force. States of the compacted topic are never
-      put back, as an old one could hide a newer one.
+      A record goes back at most \(LetterOffice.maximumRetries) times without --force. A state of a customer
+      (entitlement-state) goes back only where no newer one stands, as an old one would hide it; otherwise
+      nothing is written, and the letter's note says so.
       """,
     options: changeOptions + [
       .init(name: "--force", help: "put back what was put back too often already")

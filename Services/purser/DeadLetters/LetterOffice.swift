@@ -21,9 +21,10 @@ struct LetterOffice {
     guard let topic = letter.originTopic.flatMap(names.topic(named:)), topic != .deadLetters else {
       return "it does not say which topic of ours it came from; discard it"
     }
-    if topic.cleanup == .compact {
-      return "an old state could hide a newer one; the customer's next change publishes it whole; "
-        + "discard it"
+    if topic.cleanup == .compact, StateLetters.sequence(letter.original.headers) == nil {
+      return
+        "it does not say which state of its customer it is, and an old one could hide a newer one; "
+        + "the customer's next change publishes it whole; discard it"
     }
     if !letter.leftOut.isEmpty && letter.originOffset == nil {
       return "its \(letter.leftOut.joined(separator: ", ")) stands nowhere; discard it"
@@ -36,14 +37,34 @@ struct LetterOffice {
   }
 
   /// Writes the originals to their topics, and behind each letter that it was retried; blocks.
+  ///
+  /// A state of a customer goes back only where no newer one stands; otherwise its letter says so.
   func retry(_ letters: [DeadLetter], because: String) throws {
-    try write(letters, .retried, because: because) { letter in
-      var record = try whole(letter)
-      record.headers.removeAll { $0.name == DeadLetter.retriesHeader }
-      record.headers.append(
-        Header(name: DeadLetter.retriesHeader, text: "\(letter.retries + 1)"))
-      return record
+    func isState(_ letter: DeadLetter) -> Bool {
+      letter.originTopic.flatMap(names.topic(named:)) == .entitlementState
     }
+    try write(letters.filter { !isState($0) }, .retried, because: because, original)
+    let states = letters.filter(isState)
+    guard !states.isEmpty else { return }
+    var overtaken: Set<LetterPlace> = []
+    try withProducer { producer in
+      overtaken = try StateLetters(configuration: configuration, names: names).retry(
+        states, original: original
+      ) { try send($0, producer) }
+    }
+    try write(
+      states.filter { !overtaken.contains($0.place) }, .retried, because: because, { _ in nil })
+    try write(
+      states.filter { overtaken.contains($0.place) }, .retried,
+      because: [because, "nothing was written: this state or a newer one stands on the topic"]
+        .filter { !$0.isEmpty }.joined(separator: "; "), { _ in nil })
+  }
+
+  private func original(_ letter: DeadLetter) throws -> Record {
+    var record = try whole(letter)
+    record.headers.removeAll { $0.name == DeadLetter.retriesHeader }
+    record.headers.append(Header(name: DeadLetter.retriesHeader, text: "\(letter.retries + 1)"))
+    return record
   }
 
   /// Writes behind each letter that it was discarded; the letter stays; blocks.
@@ -55,18 +76,25 @@ struct LetterOffice {
     _ letters: [DeadLetter], _ kind: LetterDecision.Kind, because: String,
     _ original: (DeadLetter) throws -> Record?
   ) throws {
+    guard !letters.isEmpty else { return }
+    try withProducer { producer in
+      for start in stride(from: 0, to: letters.count, by: Self.batch) {
+        let some = letters[start..<min(start + Self.batch, letters.count)]
+        try send(some.compactMap(original), producer)
+        let now = clock.now()
+        try send(
+          some.map { letter in
+            LetterDecision(kind, letter.place, because: because, at: now).record(for: letter)
+          }, producer)
+      }
+    }
+  }
+
+  private func withProducer(_ body: (Producer) throws -> Void) throws {
     let producer = try Producer(
       configuration, name: "purser-dead-letters", log: .complaints, metrics: Metrics())
     defer { producer.closeAndWait(by: .after(.seconds(10))) }
-    for start in stride(from: 0, to: letters.count, by: Self.batch) {
-      let some = letters[start..<min(start + Self.batch, letters.count)]
-      try send(some.compactMap(original), producer)
-      let now = clock.now()
-      try send(
-        some.map { letter in
-          LetterDecision(kind, letter.place, because: because, at: now).record(for: letter)
-        }, producer)
-    }
+    try body(producer)
   }
 
   private func send(_ records: [Record], _ producer: Producer) throws {

@@ -90,17 +90,3 @@ enum InspectCommand {
     return Tool.success
   }
 }
-
-/// Which records are shown.
-struct RecordFilter: Sendable {
-  /// Only this key.
-  let key: String?
-  /// Only types that are this or hold this.
-  let type: String?
-
-  func takes(_ record: ReceivedRecord) -> Bool {
-    if let key, record.key ?? [] != Array(key.utf8) || record.key == nil { return false }
-    guard let type else { return true }
-    return record.header("ce_type")?.contains(type) == true
-  }
-}

@@ -8,8 +8,10 @@ enum StartingPlace: Sendable, Equatable {
   case time(Int64)
   case offset(Int64)
 
-  /// Reads what stands behind `--from`.
-  init(_ text: String, now: Int64, _ arguments: Arguments) throws(UsageError) {
+  /// Reads what stands behind `--from`, or another option.
+  init(_ text: String, now: Int64, _ arguments: Arguments, option: String = "--from")
+    throws(UsageError)
+  {
     if text == "beginning" {
       self = .beginning
     } else if text == "end" {
@@ -22,7 +24,7 @@ enum StartingPlace: Sendable, Equatable {
       self = .time(time)
     } else {
       throw arguments.error(
-        "--from is '\(text)'; give beginning, end, a time such as 2026-05-01T12:00:00Z, "
+        "\(option) is '\(text)'; give beginning, end, a time such as 2026-05-01T12:00:00Z, "
           + "an age such as 15m, or an offset")
     }
   }

@@ -25,9 +25,9 @@ final class TopicReading {
   ///
   /// - Parameters:
   ///   - partition: Only this one.
-  ///   - key: Only the partition to which this key goes.
+  ///   - keys: Only the partitions to which these keys go.
   init(
-    _ word: String, names: TopicNames, partition: Int32? = nil, keeping key: [UInt8]? = nil,
+    _ word: String, names: TopicNames, partition: Int32? = nil, keeping keys: Set<[UInt8]>? = nil,
     configuration: ClientConfiguration
   ) throws {
     let admin = try Admin(
@@ -42,8 +42,11 @@ final class TopicReading {
       throw ReadingError.noPartition(topic.name, partition, count: topic.partitions)
     }
     let only =
-      partition ?? key.map { Partitioner.partition(forKey: $0, partitions: topic.partitions) }
-    let numbers = only.map { [$0] } ?? Array(0..<Int32(topic.partitions))
+      partition.map { [$0] }
+      ?? keys.map { keys in
+        Set(keys.map { Partitioner.partition(forKey: $0, partitions: topic.partitions) })
+      }
+    let numbers = only?.sorted() ?? Array(0..<Int32(topic.partitions))
     partitions = numbers.map { TopicPartition(topic.name, $0) }
     consumer = try Consumer(
       configuration, groupID: "purser-inspect", name: "purser-inspect", log: .complaints,
@@ -123,6 +126,7 @@ enum ReadingError: Error, CustomStringConvertible {
   case noTopic(String, there: [String])
   case noPartition(String, Int32, count: Int)
   case noOffset(TopicPartition, Int64, low: Int64, high: Int64)
+  case noRecord(TopicPartition, Int64)
 
   var description: String {
     switch self {
@@ -133,6 +137,8 @@ enum ReadingError: Error, CustomStringConvertible {
       return "\(topic) has no partition \(partition); it has 0 to \(count - 1)"
     case .noOffset(let partition, let offset, let low, let high):
       return "\(partition) has no offset \(offset); it holds \(low) up to, without, \(high)"
+    case .noRecord(let partition, let offset):
+      return "\(partition) has no record at \(offset)"
     }
   }
 }

@@ -80,7 +80,18 @@ enum KeysCommand {
 
   private static func create(_ arguments: Arguments, _ settings: Settings) throws -> Int32 {
     let path = try path(arguments, settings)
+    let name = arguments.operands[0]
+    guard KeyLine.isName(name) else {
+      throw arguments.error("'\(name.prefix(80))' is no name for a key: use \(KeyLine.nameRule)")
+    }
     let words = (arguments.text("--scopes") ?? "").split(separator: "+").map(String.init)
+    let known = Scope.all.map(\.rawValue).joined(separator: ", ")
+    guard !words.isEmpty else {
+      throw arguments.error("--scopes is missing; give some of \(known), joined by +")
+    }
+    if let unknown = words.first(where: { !Scope.all.contains(Scope(rawValue: $0)) }) {
+      throw arguments.error("--scopes has '\(unknown.prefix(80))'; the scopes are \(known)")
+    }
     let key = "purser_" + Base64URL.encode(randomBytes(32))
     let expires = try arguments.text("--expires").map { text in
       guard let time = expiry(text, from: SystemClock().now()) else {
@@ -92,13 +103,9 @@ enum KeysCommand {
     }
     guard
       let line = KeyLine(
-        name: arguments.operands[0], scopes: words.map(Scope.init(rawValue:)),
-        hash: SHA256.hash(key), expires: expires)
-    else {
-      let known = Scope.all.map(\.rawValue).joined(separator: ", ")
-      throw arguments.error(
-        "a key needs a name of letters, digits, '.', '_' and '-', and --scopes of \(known)")
-    }
+        name: name, scopes: words.map(Scope.init(rawValue:)), hash: SHA256.hash(key),
+        expires: expires)
+    else { throw arguments.error("'\(name)' cannot have such a key") }
     try KeyFile(path: path).add(line)
     Terminal.complain(
       "purser: '\(line.name)' (\(line.fingerprint)) is in \(path); its key follows, and is shown once"

@@ -18,8 +18,15 @@ struct PublishAgain {
     if case .offset = place, partition == nil {
       throw arguments.error("--from with an offset needs --partition")
     }
-    let until = try arguments.time("--until", now: now)
-    let filter = RecordFilter(key: arguments.text("--key"), type: arguments.text("--type"))
+    let until = try arguments.text("--until").map { text in
+      try StartingPlace(text, now: now, arguments, option: "--until")
+    }
+    if case .offset = until, partition == nil {
+      throw arguments.error("--until with an offset needs --partition")
+    }
+    let filter = RecordFilter(
+      key: arguments.text("--key"), type: arguments.text("--type"),
+      lineage: arguments.text("--lineage"))
     let names = TopicNames(prefix: settings.topicPrefix)
     let into = arguments.text("--into").map { word in
       Topic(rawValue: word).map(names.name(of:)) ?? word
@@ -42,18 +49,31 @@ struct PublishAgain {
       ? try Producer(
         target ?? configuration, name: "purser-replay", log: .complaints, metrics: Metrics())
       : nil
+    let output = try ReplayOutput(arguments, settings)
     let count = try again.publish(reading, producer) { record in
-      filter.takes(record) && until.map { record.timestamp < $0 } ?? true && !record.isReplayed
+      guard filter.takes(record), !record.isReplayed, isBefore(until, record) else { return false }
+      if !output.isForPeople { try output.put(record: record, text: "") }
+      return true
     }
-    Terminal(settings).line(
+    try output.finish()
+    Terminal.complain(
       producer == nil
-        ? "\(count) records would be published; nothing was. Add --really."
-        : "\(count) records were published once more")
+        ? "purser: \(count) records would be published; nothing was. Add --really."
+        : "purser: \(count) records were published once more")
     return Tool.success
   }
 
+  private static func isBefore(_ place: StartingPlace?, _ record: ReceivedRecord) -> Bool {
+    switch place {
+    case nil, .end: true
+    case .beginning: false
+    case .time(let time): record.timestamp < time
+    case .offset(let offset): record.offset < offset
+    }
+  }
+
   private func publish(
-    _ reading: TopicReading, _ producer: Producer?, takes: (ReceivedRecord) -> Bool
+    _ reading: TopicReading, _ producer: Producer?, takes: (ReceivedRecord) throws -> Bool
   ) throws -> Int {
     defer { producer?.closeAndWait(by: .after(.seconds(5))) }
     let progress = ReplayProgress()
@@ -62,7 +82,7 @@ struct PublishAgain {
     var pace = Deadline.after(.seconds(1))
     let ending = try reading.read(follows: false) { record in
       progress.add("replay", left: reading.left)
-      guard takes(record) else { return true }
+      guard try takes(record) else { return true }
       count += 1
       guard let producer else { return true }
       try send(copy(of: record), producer, reports)

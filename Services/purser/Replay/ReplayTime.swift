@@ -1,13 +1,48 @@
+import Events
+import Kafka
 import ServiceRuntime
 
 extension Arguments {
-  /// A time, given as such or as an age; UTC milliseconds.
-  func time(_ name: String, now: Int64) throws(UsageError) -> Int64? {
+  /// A time: given as such, as an age, or as the place of a record, `TOPIC/PARTITION/OFFSET`, whose time it
+  /// is; UTC milliseconds.
+  ///
+  /// Blocks where it asks the broker.
+  func time(_ name: String, _ settings: Settings) throws -> Int64? {
     guard let text = text(name) else { return nil }
-    if let age = StartingPlace.age(text) { return now - age }
+    if let age = StartingPlace.age(text) { return SystemClock().now() - age }
     if let time = milliseconds(rfc3339: text) { return time }
-    throw error(
-      "\(name) is '\(text)'; give a time such as 2026-05-01T12:00:00Z, or an age such as 2h")
+    let parts = text.split(separator: "/")
+    guard parts.count == 3, let partition = Int32(parts[1]), let offset = Int64(parts[2]) else {
+      throw error(
+        "\(name) is '\(text)'; give a time such as 2026-05-01T12:00:00Z, an age such as 2h, or the place "
+          + "of a record such as transactions/3/17")
+    }
+    return try RecordFetch.record(String(parts[0]), partition, offset, settings).timestamp
+  }
+}
+
+/// Reads single records by their place.
+enum RecordFetch {
+  /// The record at a place; blocks.
+  ///
+  /// - Throws: `ReadingError` when it is not there.
+  static func record(_ topic: String, _ partition: Int32, _ offset: Int64, _ settings: Settings)
+    throws -> ReceivedRecord
+  {
+    let reading = try TopicReading(
+      topic, names: TopicNames(prefix: settings.topicPrefix), partition: partition,
+      configuration: try settings.clientConfiguration())
+    defer { reading.close() }
+    try reading.begin(at: .offset(offset))
+    var found: ReceivedRecord?
+    _ = try reading.read(follows: false) { record in
+      found = record
+      return false
+    }
+    guard let found else {
+      throw ReadingError.noRecord(TopicPartition(topic, partition), offset)
+    }
+    return found
   }
 }
 

@@ -1,133 +1,147 @@
 import Events
-import FoundationEssentials
 import Kafka
-import SQLite
 import ServiceRuntime
 
-/// One customer's story: every record of the topics that is about the customer, in the order of time.
-enum WhyStory {
-  /// The most records that a story is made of; beyond it a narrower question is asked for.
-  static let limit = 200_000
-
+/// One customer's or one lineage's story: every record of the topics that is about it, in the order of time.
+struct WhyStory {
   /// Topics whose records bear the customer as key, in the order in which one thing leads to another.
   private static let byCustomer: [Topic] = [
     .customers, .orders, .proofs, .transactions, .entitlements,
   ]
 
+  let customer: String?
+  let lineage: String?
+  let type: String?
+  /// What is older is left out.
+  let from: Int64?
+  /// What is newer does not count.
+  let at: Int64?
+  let settings: Settings
+
   static func run(_ arguments: Arguments, _ settings: Settings) throws -> Int32 {
-    let now = SystemClock().now()
-    let customer = arguments.operands[0]
-    let at = try arguments.time("--at", now: now)
-    let from = try arguments.time("--from", now: now)
-    let records = try collect(customer, until: at, settings)
-    let wanted = records.filter { record in
-      (from.map { record.timestamp >= $0 } ?? true) && takes(record, arguments)
+    let story = WhyStory(
+      customer: arguments.operands.first, lineage: arguments.text("--lineage"),
+      type: arguments.text("--type"), from: try arguments.time("--from", settings),
+      at: try arguments.time("--at", settings), settings: settings)
+    guard story.customer != nil || story.lineage != nil else {
+      throw arguments.error("name a customer, or a lineage with --lineage")
     }
-    if let file = arguments.text("--to") {
-      try write(wanted, to: file)
-      Terminal(settings).line("\(wanted.count) records are in \(file), table records")
-    } else {
-      show(wanted, arguments, settings)
+    let output = try ReplayOutput(arguments, settings)
+    let asked = [
+      story.customer, story.lineage, arguments.text("--from"), arguments.text("--at"),
+      settings.topicPrefix,
+    ]
+    let file = try StoryFile(
+      resuming: arguments.text("--resume"), settings,
+      question: asked.map { $0 ?? "" }.joined(separator: "\n"))
+    do {
+      try story.gather(file)
+      try story.tell(file, output)
+      try output.finish()
+    } catch {
+      file.abandon()
+      throw error
     }
-    guard let at else { return Tool.success }
-    let owned = try Owned(records, customer)
-    Terminal(settings).line(owned.text(at: at))
+    file.remove()
+    if let path = arguments.text("--to") {
+      Terminal(settings).line("\(output.count) records are in \(path)")
+    }
     return Tool.success
   }
 
-  /// All records of the customer, and of the lineages that it was told of, by time.
-  static func collect(_ customer: String, until: Int64?, _ settings: Settings) throws
-    -> [ReceivedRecord]
-  {
-    var found: [(rank: Int, record: ReceivedRecord)] = []
-    var lineages: Set<String> = []
+  /// Reads all records of the customer, and of the lineages that it was told of.
+  func gather(_ file: StoryFile) throws {
     let progress = ReplayProgress()
-    for (rank, topic) in byCustomer.enumerated() {
-      try read(topic, settings, key: customer, until, progress) { record in
-        if record.header("ce_type") == EventType.lineageChanged.rawValue, let value = record.value {
-          lineages.insert(
-            try EventJSON.decode(LineageState.self, from: value).lineage.description)
-        }
-        found.append((rank, record))
-      }
+    guard let customer else { return try gatherLineage(file, progress) }
+    // What was owned at a time follows from all that was told before it.
+    let begin = at == nil ? from : nil
+    for (rank, topic) in Self.byCustomer.enumerated() {
+      try read(
+        topic, keys: [Array(customer.utf8)], from: topic == .transactions ? nil : begin, rank: rank,
+        into: file, progress)
     }
-    for lineage in lineages.sorted() {
-      try read(.appstore, settings, key: lineage, until, progress) { found.append((-1, $0)) }
-    }
-    return found.sorted {
-      ($0.record.timestamp, $0.rank, $0.record.offset)
-        < ($1.record.timestamp, $1.rank, $1.record.offset)
-    }.map(\.record)
+    let lineages = try file.allLineages().map { Array($0.utf8) }
+    guard !lineages.isEmpty else { return }
+    try read(.appstore, keys: Set(lineages), from: begin, rank: -1, into: file, progress)
   }
 
-  /// The records of a key, which lie in one partition.
-  private static func read(
-    _ topic: Topic, _ settings: Settings, key: String, _ until: Int64?, _ progress: ReplayProgress,
-    _ body: (ReceivedRecord) throws -> Void
+  /// Reads all records that name a lineage, whoever has or had it.
+  private func gatherLineage(_ file: StoryFile, _ progress: ReplayProgress) throws {
+    guard let lineage else { return }
+    let id = LineageID(lineage)?.originalTransactionId ?? lineage
+    let keys = LineageID(lineage).map { Set([Array($0.description.utf8)]) }
+    try read(.appstore, keys: keys, naming: id, from: from, rank: -1, into: file, progress)
+    for (rank, topic) in Self.byCustomer.enumerated() {
+      try read(topic, keys: nil, naming: id, from: from, rank: rank, into: file, progress)
+    }
+  }
+
+  /// Reads the records of keys, and those that name something.
+  private func read(
+    _ topic: Topic, keys: Set<[UInt8]>?, naming id: String? = nil, from: Int64?, rank: Int,
+    into file: StoryFile, _ progress: ReplayProgress
   ) throws {
-    let bytes = Array(key.utf8)
-    let configuration = try settings.clientConfiguration()
     let names = TopicNames(prefix: settings.topicPrefix)
     let reading = try TopicReading(
-      topic.rawValue, names: names, keeping: bytes, configuration: configuration)
+      topic.rawValue, names: names, keeping: keys, configuration: try settings.clientConfiguration()
+    )
     defer { reading.close() }
-    try reading.begin(at: .beginning)
-    var count = 0
+    try reading.begin(at: from.map { .time($0) } ?? .beginning)
+    try reading.goOn(from: file.places(names.name(of: topic)))
     let ending = try reading.read(follows: false) { record in
       progress.add(topic.rawValue, left: reading.left)
-      guard record.key == bytes, until.map({ record.timestamp <= $0 }) ?? true else { return true }
-      try body(record)
-      count += 1
-      guard count <= limit else { throw StoryTooLong(topic: topic) }
+      let isWanted =
+        at.map { record.timestamp <= $0 } ?? true
+        && keys.map { $0.contains(record.key ?? []) } ?? true
+        && id.map { RecordFilter.names($0, record) } ?? true
+      if isWanted { file.take(record, rank: rank, lineage: Self.lineage(of: record)) }
+      try file.noteIfDue(reading.positions)
       return true
     }
+    try file.note(reading.positions)
     if ending == .silence { throw StoryIncomplete(topic: topic) }
   }
 
-  private static func takes(_ record: ReceivedRecord, _ arguments: Arguments) -> Bool {
-    guard RecordFilter(key: nil, type: arguments.text("--type")).takes(record) else { return false }
-    guard let lineage = arguments.text("--lineage") else { return true }
-    let text = String(decoding: record.value ?? [], as: UTF8.self)
-    return text.contains(lineage) || String(decoding: record.key ?? [], as: UTF8.self) == lineage
+  private static func lineage(of record: ReceivedRecord) -> String? {
+    guard record.header("ce_type") == EventType.lineageChanged.rawValue, let value = record.value
+    else { return nil }
+    return try? EventJSON.decode(LineageState.self, from: value).lineage.description
   }
 
-  private static func show(
-    _ records: [ReceivedRecord], _ arguments: Arguments, _ settings: Settings
-  ) {
-    let terminal = Terminal(settings)
+  /// Tells what was gathered, and what was owned at the end of it.
+  private func tell(_ file: StoryFile, _ output: ReplayOutput) throws {
+    let filter = RecordFilter(
+      key: nil, type: type, lineage: lineage, from: from)
     let names = TopicNames(prefix: settings.topicPrefix)
-    for record in records {
-      guard !arguments.has("--json") else {
-        terminal.line(RecordJSON.line(record))
-        continue
-      }
+    let terminal = Terminal(settings)
+    var owned = Owned()
+    try file.forEach { record in
+      if let customer { try owned.take(record, of: customer) }
+      guard filter.takes(record) else { return }
       let topic = names.topic(named: record.topic) ?? .deadLetters
-      terminal.line(
-        terminal.styled(rfc3339(record.timestamp), .dim) + "  "
+      try output.put(
+        record: record,
+        text: terminal.styled(rfc3339(record.timestamp), .dim) + "  "
           + RecordLine.line(record, topic: topic, terminal))
     }
+    guard let at, customer != nil else { return }
+    Terminal(settings).line(owned.text(at: at))
   }
+}
 
-  private static func write(_ records: [ReceivedRecord], to file: String) throws {
-    guard !FileManager.default.fileExists(atPath: file) else {
-      throw CatalogWriteError(path: file)
-    }
-    let store = try Connection(path: file, mode: .readWrite)
-    try store.run(
-      """
-      CREATE TABLE records (
-        topic TEXT, partition INTEGER, record_offset INTEGER, time INTEGER, key TEXT, type TEXT,
-        value TEXT, line TEXT, PRIMARY KEY (topic, partition, record_offset))
-      """)
-    try store.run("BEGIN")
-    for record in records {
-      try store.run(
-        "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", record.topic,
-        Int64(record.partition), record.offset, record.timestamp,
-        record.key.map { String(decoding: $0, as: UTF8.self) }, record.header("ce_type"),
-        record.value.map { String(decoding: $0, as: UTF8.self) }, PayloadSummary.text(record))
-    }
-    try store.run("COMMIT")
+extension ReplayOutput {
+  /// Adds a record of a topic.
+  func put(record: ReceivedRecord, text: @autoclosure () -> String) throws {
+    try put(
+      "records",
+      [
+        ("topic", .text(record.topic)), ("partition", .number(Int64(record.partition))),
+        ("record_offset", .number(record.offset)), ("time", .number(record.timestamp)),
+        ("key", .text(record.key.map { String(decoding: $0, as: UTF8.self) })),
+        ("type", .text(record.header("ce_type"))),
+        ("value", .text(record.value.map { String(decoding: $0, as: UTF8.self) })),
+        ("line", .text(PayloadSummary.text(record))),
+      ], json: RecordJSON.line(record), text: text())
   }
 }
 
@@ -137,27 +151,27 @@ struct Owned: Equatable {
   var balances: [String: Balance] = [:]
   var version: Int64 = 0
 
-  /// Folds the events of a customer, each version once.
-  init(_ records: [ReceivedRecord], _ customer: String) throws {
-    for record in records where record.key == Array(customer.utf8) {
-      guard let type = record.header("ce_type"), let value = record.value else { continue }
-      switch EventType(rawValue: type) {
-      case .entitlementActivated, .entitlementUpdated, .entitlementDeactivated:
-        let told = try EventJSON.decode(EntitlementChanged.self, from: value)
-        guard told.version > version else { continue }
-        version = told.version
-        let name = "\(told.entitlement.environment)/\(told.entitlement.name)"
-        rights[name] = told.entitlement.isActive ? told.entitlement : nil
-      case .balanceChanged:
-        let told = try EventJSON.decode(BalanceChanged.self, from: value)
-        guard told.version > version else { continue }
-        version = told.version
-        balances["\(told.balance.environment)/\(told.balance.unit)"] = told.balance
-      case .entitlementsErased:
-        rights = [:]
-        balances = [:]
-      default: continue
-      }
+  /// Folds an event of a customer, each version once.
+  mutating func take(_ record: ReceivedRecord, of customer: String) throws {
+    guard record.key == Array(customer.utf8), let type = record.header("ce_type"),
+      let value = record.value
+    else { return }
+    switch EventType(rawValue: type) {
+    case .entitlementActivated, .entitlementUpdated, .entitlementDeactivated:
+      let told = try EventJSON.decode(EntitlementChanged.self, from: value)
+      guard told.version > version else { return }
+      version = told.version
+      let name = "\(told.entitlement.environment)/\(told.entitlement.name)"
+      rights[name] = told.entitlement.isActive ? told.entitlement : nil
+    case .balanceChanged:
+      let told = try EventJSON.decode(BalanceChanged.self, from: value)
+      guard told.version > version else { return }
+      version = told.version
+      balances["\(told.balance.environment)/\(told.balance.unit)"] = told.balance
+    case .entitlementsErased:
+      rights = [:]
+      balances = [:]
+    default: break
     }
   }
 
@@ -169,14 +183,6 @@ struct Owned: Equatable {
     let all = names + sums
     return "owned at \(rfc3339(time)), version \(version): "
       + (all.isEmpty ? "nothing" : all.joined(separator: ", "))
-  }
-}
-
-/// A story of more records than are kept at once.
-struct StoryTooLong: Error, CustomStringConvertible {
-  let topic: Topic
-  var description: String {
-    "the story has more than \(WhyStory.limit) records on \(topic.rawValue); use 'purser inspect'"
   }
 }
 

@@ -50,7 +50,7 @@ enum ReshardCommand {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
     for store in present {
-      let run = try ServiceRun(store.service, settings)
+      let run = try ServiceRun(store.service, settings, resuming: nil, question: "reshard")
       defer { run.remove() }
       try run.run(
         [

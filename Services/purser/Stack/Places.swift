@@ -11,15 +11,20 @@ struct Places: Sendable {
   ///
   /// - Throws: `PlaceError` when it was taken out of its repository.
   static func around(_ executable: String = "/proc/self/exe") throws -> Places {
-    let path =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: executable)) ?? executable
-    let folder = Self.folder(of: path)
+    let folder = executables(around: executable)
     var repository = folder
     while !FileManager.default.fileExists(atPath: repository + "/" + marker) {
       guard !repository.isEmpty else { throw PlaceError(folder: folder) }
       repository = Self.folder(of: repository)
     }
     return Places(executables: folder, repository: repository)
+  }
+
+  /// The folder of our own executable, where those of the services lie too.
+  static func executables(around executable: String = "/proc/self/exe") -> String {
+    let path =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: executable)) ?? executable
+    return folder(of: path)
   }
 
   private static let marker = "deploy/scripts/dev-broker"

@@ -36,14 +36,17 @@ enum ConsumptionAnswers {
   }
 
   /// The first report with the customer's consent counts; those behind it change nothing.
+  ///
+  /// The report is kept as long as it is to be sent, as it names the customer.
   static func note(_ report: ConsumptionReported, _ change: Change) throws {
     let state: State = report.customerConsented ? .waiting : .withoutConsent
+    let event = state == .waiting ? try EventJSON.encode(report) : []
     try change.transaction.run(
       """
       INSERT INTO consumption_answers (request, event, state, next_at) VALUES (?, ?, ?, ?)
       ON CONFLICT (request) DO UPDATE SET event = excluded.event, state = excluded.state
       WHERE consumption_answers.state = 'without-consent'
-      """, report.request, try EventJSON.encode(report), state.rawValue, change.now)
+      """, report.request, event, state.rawValue, change.now)
   }
 
   static func due(_ reader: Reader, by now: Int64) throws -> [Due] {
@@ -63,8 +66,19 @@ enum ConsumptionAnswers {
     _ request: String, _ state: State, _ detail: String?, _ change: Change
   ) throws {
     try change.transaction.run(
-      "UPDATE consumption_answers SET state = ?, detail = ? WHERE request = ?", state.rawValue,
-      detail, request)
+      "UPDATE consumption_answers SET state = ?, detail = ?, event = x'' WHERE request = ?",
+      state.rawValue, detail, request)
+  }
+
+  /// Of an erased customer nothing is sent any more, and nothing is kept.
+  static func forgetErased(_ change: Change) throws {
+    let waiting = try change.transaction.query(
+      "SELECT event FROM consumption_answers WHERE state = 'waiting'"
+    ) { try EventJSON.decode(ConsumptionReported.self, from: $0.blob(0)) }
+    for report in waiting
+    where try Customers.isErased(change.transaction, report.customer, after: report.requestedAt) {
+      try end(report.request, .refused, "the customer was erased", change)
+    }
   }
 
   static func postpone(_ due: Due, _ change: Change) throws {

@@ -32,21 +32,21 @@ struct AskApple: Sendable {
 
   private func checkRevocation(_ proof: Proof) async -> IntakeWorker.Answer {
     do {
-      let verified = try judge.verifier.verifyTransaction(
-        proof.content, expectedBundle: proof.bundleId)
-      return await passed(verified, proof.content, proof)
+      let verified = try judge.verifier.verifyTransaction(proof.content)
+      return await passed(
+        verified, proof.content, bundleId: verified.app?.bundleId ?? proof.bundleId)
     } catch {
       return .decided(.rejected(reason: error.code.rawValue, detail: error.description))
     }
   }
 
   private func passed(
-    _ verified: Verified<TransactionPayload>, _ signed: String, _ proof: Proof
+    _ verified: Verified<TransactionPayload>, _ signed: String, bundleId: String
   ) async -> IntakeWorker.Answer {
-    let policy = judge.apps.policies(proof.bundleId, verified.environment.rawValue)
+    let policy = judge.apps.policies(bundleId, verified.environment.rawValue)
     switch await revocation.ask(verified.certificates, policy.revocationCheck) {
     case .passed:
-      return .decided(ProofJudge.proved(signed, verified, bundleId: proof.bundleId))
+      return .decided(ProofJudge.proved(signed, verified, bundleId: bundleId))
     case .refused(let reason, let detail):
       return .decided(.rejected(reason: reason, detail: detail))
     case .unknown(let why):
@@ -57,8 +57,11 @@ struct AskApple: Sendable {
   private func ask(receipt proof: Proof) async -> IntakeWorker.Answer {
     let own = judge.local(proof)
     let policy = own.map {
-      judge.apps.policies(proof.bundleId, $0.environment.rawValue).receipts
+      judge.apps.policies($0.app.bundleId, $0.environment.rawValue).receipts
     }
+    var proof = proof
+    // Whose receipt it is, says the receipt; the secret is that app's.
+    if let own { proof.bundleId = own.app.bundleId }
     return await verifyReceipt.ask(proof, ownProof: policy == .both ? own : nil)
   }
 
@@ -78,7 +81,7 @@ struct AskApple: Sendable {
     do {
       let signed = found.answer.signedTransactionInfo
       let verified = try judge.verifier.verifyTransaction(signed, expectedBundle: proof.bundleId)
-      return await passed(verified, signed, proof)
+      return await passed(verified, signed, bundleId: proof.bundleId)
     } catch {
       return .decided(.rejected(reason: error.code.rawValue, detail: error.description))
     }

@@ -65,6 +65,16 @@ enum PendingProofs {
       row.tries + 1, next, String(fault.prefix(300)), row.proof.id)
   }
 
+  /// Decides the proofs of an erased customer, about which nobody need be asked any more.
+  static func forget(_ change: Change, _ customer: String) throws {
+    let proofs = try change.transaction.query(
+      "SELECT proof FROM pending_proofs WHERE CAST(proof AS TEXT) ->> '$.customer' = ?", customer
+    ) { try EventJSON.decode(Proof.self, from: $0.blob(0)) }
+    for proof in proofs where try remove(change, proof) {
+      try ProofOutcomes.rejectErased(change, proof)
+    }
+  }
+
   /// Ends the wait of a proof; false when it waits no more.
   static func remove(_ change: Change, _ proof: Proof) throws -> Bool {
     try change.transaction.run("DELETE FROM pending_proofs WHERE proof_id = ?", proof.id) > 0

@@ -40,15 +40,17 @@ struct ProofJudge: Sendable {
     }
   }
 
+  /// The transaction names its app: one of another configured app than the order's is as genuine, and
+  /// what comes of it is the order's to say (it is marked as mismatched).
   private func judge(signed proof: Proof) -> Judgement {
     do {
-      let verified = try verifier.verifyTransaction(
-        proof.content, expectedBundle: proof.bundleId)
-      let policy = apps.policies(proof.bundleId, verified.environment.rawValue).revocationCheck
+      let verified = try verifier.verifyTransaction(proof.content)
+      let bundleId = verified.app?.bundleId ?? proof.bundleId
+      let policy = apps.policies(bundleId, verified.environment.rawValue).revocationCheck
       switch revocation.known(verified.certificates, policy) {
       case .unknown: return .askApple
       case .refused(let reason, let detail): return .rejected(reason: reason, detail: detail)
-      case .passed: return Self.proved(proof.content, verified, bundleId: proof.bundleId)
+      case .passed: return Self.proved(proof.content, verified, bundleId: bundleId)
       }
     } catch {
       return .rejected(reason: error.code.rawValue, detail: error.description)
@@ -78,8 +80,8 @@ struct ProofJudge: Sendable {
   /// A receipt is always tried here first; Apple is asked where the policy says so.
   private func judge(receipt proof: Proof) -> Judgement {
     do {
-      let verified = try receipts.verify(proof.content, expectedBundle: proof.bundleId)
-      let policy = apps.policies(proof.bundleId, verified.environment.rawValue)
+      let verified = try receipts.verify(proof.content)
+      let policy = apps.policies(verified.app.bundleId, verified.environment.rawValue)
       // Xcode has no server that could be asked.
       guard !policy.receipts.asksApple || verified.environment == .xcode else { return .askApple }
       return proved(verified, proof)
@@ -91,7 +93,7 @@ struct ProofJudge: Sendable {
 
   /// What the receipt's own signature proves; nil when it proves nothing.
   func local(_ proof: Proof) -> VerifiedReceipt? {
-    try? receipts.verify(proof.content, expectedBundle: proof.bundleId)
+    try? receipts.verify(proof.content)
   }
 
   /// What a verified receipt proves.
@@ -103,7 +105,7 @@ struct ProofJudge: Sendable {
     }
     var facts = ProvedFacts()
     facts.receipt = ProvedFacts.Whole(
-      base64: proof.content, hash: verified.hash, bundleId: proof.bundleId,
+      base64: proof.content, hash: verified.hash, bundleId: verified.app.bundleId,
       environment: verified.environment.rawValue)
     var certificate: String?
     if case .xcode(let hash) = verified.signer { certificate = hash }

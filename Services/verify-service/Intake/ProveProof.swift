@@ -32,6 +32,11 @@ struct ProveProof: RecordHandler {
       case .rejected(let reason, let detail):
         try ProofOutcomes.reject(change, proof, reason, detail)
       case .askApple:
+        // Erased since it was posted: nothing of it may wait here, where it names the customer.
+        let customer = try Customers.current(change.transaction, proof.customer)
+        guard
+          try !Customers.isErased(change.transaction, customer, after: proof.submittedAt)
+        else { return try ProofOutcomes.rejectErased(change, proof) }
         try PendingProofs.insert(change, proof)
         worker.wake(after: change)
       }
@@ -72,6 +77,11 @@ extension ProofOutcomes {
     try transaction.first("SELECT 1 FROM proof_outcomes WHERE proof_id = ? LIMIT 1", proofId) { _ in
       true
     } ?? false
+  }
+
+  /// Decides a proof whose customer was erased after it was posted.
+  static func rejectErased(_ change: Change, _ proof: Proof) throws {
+    try reject(change, proof, "customer-erased", Verdict.customerErased)
   }
 
   /// Decides that a proof is not accepted.

@@ -93,23 +93,23 @@ struct VerifyReceiptClient: Sendable {
     _ own: VerifiedReceipt?
   ) -> IntakeWorker.Answer {
     let environment: AppEnvironment = server == .production ? .production : .sandbox
-    guard response.receipt?.bundleId == proof.bundleId else {
+    guard let bundleId = response.receipt?.bundleId, let app = apps.app(bundleId) else {
       return rejected(
         "wrong-app", "Apple says that the receipt is of \(response.receipt?.bundleId ?? "no app")")
     }
-    guard apps.app(proof.bundleId)?.environments[environment.rawValue] != nil else {
-      return rejected("wrong-environment", "\(environment) is not configured for \(proof.bundleId)")
+    guard app.environments[environment.rawValue] != nil else {
+      return rejected("wrong-environment", "\(environment) is not configured for \(bundleId)")
     }
     let hash = own?.hash ?? FactWriter.hash(of: proof)
     var facts = ProvedFacts()
     facts.receipt = ProvedFacts.Whole(
-      base64: proof.content, hash: hash, bundleId: proof.bundleId,
+      base64: proof.content, hash: hash, bundleId: bundleId,
       environment: environment.rawValue)
     do {
       if let own { try facts.add(own.lineages, evidence: RecordedReceipt.receipt) }
       try facts.add(
         response.lineages(
-          bundleId: proof.bundleId, environment: environment, receiptHash: hash, now: clock()),
+          bundleId: bundleId, environment: environment, receiptHash: hash, now: clock()),
         evidence: RecordedReceipt.verifyReceipt)
     } catch {
       return rejected("malformed-content", "Apple's answer cannot be recorded")

@@ -51,11 +51,8 @@ struct Ledger: Sendable {
     var before = known ?? Lineage(fact.lineage)
     if known == nil, let moved = try Transfers.find(change.transaction, fact.lineage) {
       // Support spoke before the first fact came.
-      let customer = try Customers.current(change.transaction, moved.customer)
-      if try !Customers.isErased(change.transaction, customer, after: moved.decidedAt) {
-        before.owner = customer
-        before.movedSignedDate = moved.decidedAt
-      }
+      before.owner = moved.customer
+      before.movedSignedDate = moved.decidedAt
     }
     var lineage = before
     let merge = lineage.merge(fact)

@@ -22,22 +22,34 @@ extension Ledger {
   /// Nil for a circle.
   func know(_ merged: CustomerMerged, _ change: Change) throws -> (into: String, isErased: Bool)? {
     let transaction = change.transaction
-    let into = try Customers.merge(transaction, merged)
+    let into = try Customers.current(transaction, merged.into)
     guard !Customer.isSame(into, merged.customer) else { return nil }
-    // The one who stays may have been erased after the merge, and that may have been read first.
-    let isErased = try Customers.isErased(transaction, into, after: merged.decidedAt)
-    if isErased {
-      try Tokens.cut(transaction, of: merged.customer, before: .max)
-    } else {
-      try Tokens.move(transaction, of: merged.customer, to: into)
+    // The one who stays may have been erased after the merge, and that may have been read first: then
+    // it was the end of both.
+    if let date = try Customers.erasure(transaction, of: into, after: merged.decidedAt) {
+      try erase(merged.customer, at: date, change)
+      return (into, true)
     }
-    return (into, isErased)
+    try Customers.merge(transaction, merged.customer, into: into)
+    try Tokens.move(transaction, of: merged.customer, to: into)
+    return (into, false)
   }
 
   /// Notes an erasure, and cuts the customer's tokens.
   func know(_ erased: CustomerErased, _ change: Change) throws {
-    try Customers.erase(change.transaction, erased)
-    try Tokens.cut(change.transaction, of: erased.customer, before: erased.decidedAt)
+    try erase(erased.customer, at: erased.decidedAt, change)
+  }
+
+  /// Leaves a hash of a customer, and nothing that names it, but for lineages, which are published.
+  private func erase(_ customer: String, at date: Int64, _ change: Change) throws {
+    let transaction = change.transaction
+    for one in try Customers.erase(transaction, customer, at: date) {
+      try Tokens.cut(transaction, of: one, before: date)
+      try Transfers.forget(transaction, one)
+      try PendingProofs.forget(change, one)
+      try change.forgetWaiting(of: one)
+    }
+    try ConsumptionAnswers.forgetErased(change)
   }
 
   /// All that a customer has and will get belongs to another from now on.
@@ -53,8 +65,9 @@ extension Ledger {
 
   /// Support moved a lineage; one that is not known yet begins with that owner.
   func transferred(_ moved: LineageTransferred, _ id: LineageID, _ change: Change) throws {
-    guard try Transfers.insert(change.transaction, moved) else { return }
-    let customer = try Customers.current(change.transaction, moved.customer)
+    guard try Transfers.insert(change.transaction, moved),
+      let customer = try Transfers.find(change.transaction, id)?.customer
+    else { return }
     try update(id, LineageCause(kind: "transfer"), change) { lineage in
       lineage.owner = customer
       // What was signed before is a former owner's old copy, whoever posts it.

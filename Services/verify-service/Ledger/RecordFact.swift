@@ -6,12 +6,12 @@ import ServiceRuntime
 /// Reads `iap.appstore`: applies each fact to its lineage.
 struct RecordFact: RecordHandler {
   private let ledger: Ledger
-  private let newest: NewestNotifications
   private let shard: Shard
+  private let newest: NewestNotifications
   private let metrics: Metrics
 
   init(
-    ledger: Ledger, newest: NewestNotifications, shard: Shard = .only, metrics: Metrics
+    ledger: Ledger, shard: Shard = .only, newest: NewestNotifications, metrics: Metrics
   ) {
     self.shard = shard
     self.ledger = ledger

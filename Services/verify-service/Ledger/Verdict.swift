@@ -7,6 +7,8 @@ struct Verdict: Sendable, Equatable {
   var reason: String?
   var detail: String?
 
+  static let customerErased = "The customer was erased after the proof was posted."
+
   /// - Parameters:
   ///   - fact: The fact that the proof brought.
   ///   - lineage: With the fact.
@@ -21,7 +23,7 @@ struct Verdict: Sendable, Equatable {
     guard !isProverErased else {
       outcome = .rejected
       reason = "customer-erased"
-      detail = "The customer was erased after the proof was posted."
+      detail = Self.customerErased
       return
     }
     let owner = lineage.owner ?? ""

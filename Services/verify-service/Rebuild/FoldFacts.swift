@@ -28,7 +28,7 @@ struct FoldFacts: Sendable {
       let lane = AppleLane(bundleId: fact.bundleId, environment: fact.environment)
       try NewestNotifications.note(lane, fact.receivedAt, change)
     }
-    guard let lineage = fact.lineage else { return }
+    guard shard.owns(record.partition), let lineage = fact.lineage else { return }
     if let proof = fact.proof {
       try transaction.run(
         "INSERT INTO rebuild_proved (proof_id) VALUES (?) ON CONFLICT DO NOTHING", proof.id)
@@ -67,20 +67,31 @@ struct FoldFacts: Sendable {
       let name = fact.lineage
     else { return nil }
     return { change in
-      let transaction = change.transaction
-      let row = try transaction.first(
-        "SELECT state, memory FROM rebuild_receipts WHERE lineage = ?", name
-      ) { ($0.optionalBlob(0), $0.optionalBlob(1)) }
-      guard let row, let contents = try FactContents.read(fact) else { return }
-      var lineage =
-        try row.0.map { try LineageStore.lineage(state: $0, memory: row.1) }
-        ?? Lineage(contents.lineage)
-      _ = lineage.merge(contents)
-      let state = lineage.state(for: "", .held, contents.cause, at: 0)
-      try transaction.run(
-        "UPDATE rebuild_receipts SET state = ?, memory = ? WHERE lineage = ?",
-        try EventJSON.encode(state), try LineageStore.memory(of: lineage), name)
+      let isReceipts =
+        try change.transaction.first("SELECT 1 FROM rebuild_receipts WHERE lineage = ?", name) {
+          _ in
+          true
+        } ?? false
+      guard isReceipts, let contents = try FactContents.read(fact) else { return }
+      try merge(contents, of: name, into: "rebuild_receipts", change)
     }
+  }
+
+  /// Merges a fact into the lineage of a table of the rebuild, whose row is there.
+  static func merge(
+    _ contents: FactContents, of name: String, into table: String, _ change: Change
+  ) throws {
+    let row = try change.transaction.first(
+      "SELECT state, memory FROM \(table) WHERE lineage = ?", name
+    ) { ($0.optionalBlob(0), $0.optionalBlob(1)) }
+    var lineage =
+      try row?.0.map { try LineageStore.lineage(state: $0, memory: row?.1) }
+      ?? Lineage(contents.lineage)
+    _ = lineage.merge(contents)
+    let state = lineage.state(for: "", .held, contents.cause, at: 0)
+    try change.transaction.run(
+      "UPDATE \(table) SET state = ?, memory = ? WHERE lineage = ?",
+      try EventJSON.encode(state), try LineageStore.memory(of: lineage), name)
   }
 
   /// Puts back proofs that were read, and have neither an outcome nor a fact: they wait for Apple.

@@ -17,7 +17,7 @@ enum RebuildLedger {
     "apple_writes", "consumption_answers",
   ]
 
-  static func run(_ settings: Settings, _ options: [String: String], _ log: Log) throws {
+  static func run(_ settings: Settings, _ wish: RebuildWish, _ log: Log) throws {
     let lanes = Set(
       settings.apps.all.filter { settings.apiKeys[$0.bundleId] != nil }.flatMap { app in
         [AppEnvironment.production, .sandbox].map(\.rawValue)
@@ -35,8 +35,8 @@ enum RebuildLedger {
     if !lanes.isEmpty { reads.insert(.entitlements) }
     let rebuild = try Rebuild(
       service: "verify-service", settings: settings.pipeline, migrations: LineageStore.migrations,
-      reads: reads,
-      wholeReads: [.customers], folds: [.transactions], backup: options["--backup"], log: log)
+      reads: reads, wholeReads: [.customers], folds: [.transactions], backup: wish.backup,
+      isBeside: wish.isBeside, log: log)
     try rebuild.change { try RebuildTables.make($0) }
     // A lineage's states stand where its customers' partitions are: those of all shards are looked at.
     try rebuild.read([.transactions], to: .end, whole: true) {
@@ -47,7 +47,7 @@ enum RebuildLedger {
     try rebuild.read([.customers], to: .position, whole: true) { try known.collect($0) }
     let facts = FoldFacts(lanes: homes, shard: shard)
     try rebuild.read([.appstore], to: .position, whole: !homes.isEmpty) { try facts.collect($0) }
-    let hasReceipts = try rebuild.change { change in
+    let hasReceipts = try rebuild.look { change in
       try change.transaction.first("SELECT 1 FROM rebuild_receipts LIMIT 1") { _ in true } ?? false
     }
     if hasReceipts {
@@ -58,9 +58,18 @@ enum RebuildLedger {
     try rebuild.changeInParts(from: "") { change, cursor in
       try finish.run(change, after: cursor)
     }
-    try rebuild.change { try RebuildTables.drop($0) }
-    try rebuild.takeOver(unpublished)
-    try rebuild.finish()
+    if let file = wish.findings {
+      try rebuild.makeFindings()
+      try rebuild.read([.appstore], to: .position) { try DeriveLineages.collect($0) }
+      try rebuild.changeInParts(from: "") { change, cursor in
+        try DeriveLineages.compare(change, after: cursor)
+      }
+      try rebuild.writeFindings(to: file)
+    }
+    if !wish.isBeside { try rebuild.takeOver(unpublished) }
+    // An old copy may know of someone who was erased since.
+    try rebuild.change { try ConsumptionAnswers.forgetErased($0) }
+    try rebuild.finish { try RebuildTables.drop($0) }
   }
 }
 

@@ -9,6 +9,7 @@ enum RebuildTables {
   /// - `rebuild_moves`: facts by which a lineage moved, and when Apple signed them.
   /// - `rebuild_transfers`: every decision of support.
   /// - `rebuild_receipts`: lineages of receipts, folded from their facts.
+  /// - `rebuild_derived`: every lineage, merged again from its facts; only where that is asked for.
   /// - `rebuild_proved`: proofs whose facts are recorded.
   private static let tables = [
     """
@@ -33,6 +34,9 @@ enum RebuildTables {
     CREATE TABLE rebuild_receipts (lineage TEXT PRIMARY KEY, state BLOB, memory BLOB)
       WITHOUT ROWID
     """,
+    """
+    CREATE TABLE rebuild_derived (lineage TEXT PRIMARY KEY, state BLOB, memory BLOB) WITHOUT ROWID
+    """,
     "CREATE TABLE rebuild_proved (proof_id TEXT PRIMARY KEY) WITHOUT ROWID",
   ]
 
@@ -43,7 +47,7 @@ enum RebuildTables {
   static func drop(_ change: Change) throws {
     for table in [
       "rebuild_holders", "rebuild_owners", "rebuild_moves", "rebuild_transfers",
-      "rebuild_receipts", "rebuild_proved",
+      "rebuild_receipts", "rebuild_derived", "rebuild_proved",
     ] {
       try change.transaction.run("DROP TABLE \(table)")
     }

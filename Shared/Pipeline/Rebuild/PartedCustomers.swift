@@ -14,7 +14,7 @@ public struct PartedCustomers: Sendable {
     shard = rebuild.shard
     var found: Set<String> = []
     if !shard.isAlone {
-      try rebuild.read([.customers], to: .end, whole: true) { [shard] record in
+      try rebuild.read([.customers], to: .end, whole: true, again: true) { [shard] record in
         if let merge = try record.decode(CustomerMerged.self, type: .customerMerged),
           !shard.owns(key: merge.customer), shard.owns(key: merge.into)
         {

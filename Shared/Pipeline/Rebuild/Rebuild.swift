@@ -6,8 +6,8 @@ public import ServiceRuntime
 
 /// Makes a lost store anew from the topics: what was published is folded, nothing is decided again.
 ///
-/// It works on a file beside the store, which takes the store's place only when it is whole. So a
-/// rebuild that was interrupted leaves nothing behind, and is begun again.
+/// It works on a file beside the store, which takes the store's place only when it is whole. With each
+/// batch it notes there how far it is: one that was killed goes on, by the same steps.
 public final class Rebuild {
   /// The store that is made.
   public let store: Store
@@ -23,6 +23,10 @@ public final class Rebuild {
   let log: Log
   let consumer: Consumer
   let beginnings: [TopicPartition: Int64]
+  /// What was noted when this one began; of a fresh one, that nothing is done.
+  let begun: RebuildNote
+  /// Steps that are whole.
+  var step = 0
   let topics: TopicNames
   /// Whose store it is.
   public let shard: Shard
@@ -42,11 +46,15 @@ public final class Rebuild {
   ///   - wholeReads: Of them those that every shard reads in full.
   ///   - folds: The topics that are folded besides.
   ///   - backup: An old copy of the store, for what no topic carries.
+  ///   - isBeside: Whether the service goes on meanwhile: one that was killed goes on up to where the logs
+  ///     ended when it began. Otherwise it begins anew if the service has published since.
+  ///   - time: As of when it is made, UTC milliseconds; nil for now.
   ///   - log: Where it speaks.
   /// - Throws: `RebuildError` when a rebuild would be wrong; `KafkaError`, `SQLiteError`.
   public init(
     service: String, settings: PipelineSettings, migrations: [Migration], reads: Set<Topic>,
-    wholeReads: Set<Topic> = [], folds: Set<Topic>, backup: String?, log: Log
+    wholeReads: Set<Topic> = [], folds: Set<Topic>, backup: String?, isBeside: Bool = false,
+    until time: Int64? = nil, log: Log
   ) throws {
     self.log = log
     self.backup = backup
@@ -58,10 +66,10 @@ public final class Rebuild {
     lock = try StoreLock(store: path)
     guard unsafe access(path, F_OK) != 0 else { throw RebuildError.storeIsThere(path) }
     let metrics = Metrics()
-    let plan = TopicPlan(names: topics, checked: .partitions)
+    let topicPlan = TopicPlan(names: topics, checked: .partitions)
     let admin = try Admin(settings.kafka, name: "\(service)-rebuild", log: log, metrics: metrics)
     defer { admin.closeAndWait() }
-    let counts = try plan.check(
+    let counts = try topicPlan.check(
       reads.union(folds), admin, partitions: shard.partitions, timeout: Self.patience
     ) { _ in }
     let partitions = counts.flatMap { topic, count in
@@ -73,21 +81,53 @@ public final class Rebuild {
     consumer = try Consumer(
       settings.kafka, groupID: "\(topics.prefix)\(service)\(shard.suffix)",
       name: "\(service)-rebuild", log: log, metrics: metrics)
-    beginnings = try consumer.beginnings(of: partitions, timeout: Self.patience)
-    ends = try consumer.ends(of: partitions, timeout: Self.patience)
+    var ends = try consumer.ends(of: partitions, timeout: Self.patience)
     inputNames = Set(reads.map(settings.topics.name(of:)))
     let wholeNames = Set(wholeReads.map(settings.topics.name(of:)))
-    let inputs = partitions.filter { [inputNames] in
-      inputNames.contains($0.topic)
-        && (wholeNames.contains($0.topic) || shard.owns($0.partition))
+    let plan =
+      "\(service)\(shard.suffix), backup \(backup ?? "none"), beside \(isBeside), until \(time ?? 0), "
+      + "build \(RebuildNote.build)"
+    let outputNames = folds.subtracting(reads).map(settings.topics.name(of:))
+    let known = RebuildNote.read(temporaryPath, plan: plan).flatMap { note in
+      let old = [TopicPartition: Int64](noted: note.ends)
+      let fits = ends.allSatisfy { partition, end in
+        let known = old[partition, default: -1]
+        let isOutput = outputNames.contains(partition.topic) && shard.owns(partition.partition)
+        let mayGrow = isBeside || !isOutput
+        return known >= 0 && (mayGrow ? end >= known : end == known)
+      }
+      return fits ? note : nil
     }
-    committed = try consumer.committed(inputs, timeout: Self.patience)
-    positions = committed
+    if let known {
+      begun = known
+      log.info("going on with what an earlier one began", ["step": LogValue(known.step)])
+    } else {
+      if let time {
+        let times = Dictionary(uniqueKeysWithValues: partitions.map { ($0, time) })
+        let later = try consumer.offsets(forTimes: times, timeout: Self.patience)
+        ends.merge(later.filter { $0.value >= 0 }) { min($0, $1) }
+      }
+      let inputs = partitions.filter { [inputNames] in
+        inputNames.contains($0.topic)
+          && (wholeNames.contains($0.topic) || shard.owns($0.partition))
+      }
+      let committed = try consumer.committed(inputs, timeout: Self.patience).noted
+      begun = RebuildNote(
+        plan: plan,
+        beginnings: try consumer.beginnings(of: partitions, timeout: Self.patience).noted,
+        ends: ends.noted, committed: committed, positions: committed)
+      for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+    }
+    beginnings = [TopicPartition: Int64](noted: begun.beginnings)
+    self.ends = [TopicPartition: Int64](noted: begun.ends)
+    committed = [TopicPartition: Int64](noted: begun.committed)
+    positions = [TopicPartition: Int64](noted: begun.positions)
+    newestSequence = begun.newestSequence
 
-    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
     store = try Store(
       path: temporaryPath, migrations: migrations, source: "/purser/\(service)",
       topics: settings.topics, shard: shard, clock: settings.clock, log: log, metrics: metrics)
+    if known == nil { try store.changeAndWait { try RebuildNote.make($0.transaction) } }
   }
 
   static let patience = Duration.seconds(30)
@@ -108,6 +148,9 @@ public final class Rebuild {
   ///
   /// - Parameter tables: Their names; what stands in them is replaced.
   public func takeOver(_ tables: [String]) throws {
+    // Once what comes after it is noted, it is not done again: that may have forgotten some of it.
+    defer { step += 1 }
+    guard step >= begun.step else { return }
     guard let backup else {
       return log.warning(
         "these tables are on no topic and stay empty, as no --backup was given",
@@ -140,12 +183,17 @@ public final class Rebuild {
   }
 
   /// Writes positions and the line of numbers, closes the store, and gives it its name.
-  public func finish() throws {
+  ///
+  /// - Parameter last: What is done to the store in the same job, such as dropping tables of the rebuild.
+  public func finish(_ last: @escaping @Sendable (Change) throws -> Void = { _ in }) throws {
     let positions = positions.mapValues { $0 }
     let newest = newestSequence
     try store.changeAndWait { change in
       try InputPositions.set(change.transaction, positions)
       try Outbox.continueAfter(change.transaction, newest)
+      try last(change)
+      try change.transaction.run("DROP TABLE IF EXISTS rebuild_findings")
+      try RebuildNote.drop(change.transaction)
     }
     close()
     guard unsafe rename(temporaryPath, path) == 0 else {
@@ -161,7 +209,19 @@ public final class Rebuild {
     for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
   }
 
-  private func close() {
+  /// What is noted of the step under way.
+  func note(next: [TopicPartition: Int64]? = nil, cursor: [UInt8]? = nil) -> RebuildNote {
+    var note = begun
+    note.positions = positions.noted
+    note.newestSequence = newestSequence
+    note.step = step
+    note.next = next?.noted
+    note.cursor = cursor
+    return note
+  }
+
+  /// Closes the new store as it is; a killed process leaves it so, too.
+  func close() {
     consumer.close()
     let closed = Completion<Void>()
     let store = store
@@ -188,6 +248,8 @@ public enum RebuildError: Error, Sendable, CustomStringConvertible {
   case foreignBackup(String, table: String)
   /// The new store could not get its name.
   case cannotName(String, String, code: Int32)
+  /// What was found could not be written.
+  case cannotWrite(String, code: Int32)
   /// The broker gave nothing more, though the log has more.
   case silence(TopicPartition, next: Int64, end: Int64)
 
@@ -204,6 +266,7 @@ public enum RebuildError: Error, Sendable, CustomStringConvertible {
       "\(path) is no copy of this service's store by this version: it has no table \(table)"
     case .cannotName(let from, let to, let code):
       "\(from) could not be renamed to \(to) (error \(code)); the store in it is whole: rename it"
+    case .cannotWrite(let path, let code): "\(path) cannot be written (error \(code))"
     case .silence(let partition, let next, let end):
       "the broker gives no more of \(partition) at \(next), though it ends at \(end); try again"
     }

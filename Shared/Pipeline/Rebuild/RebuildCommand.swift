@@ -1,16 +1,50 @@
 public import ServiceRuntime
 
+/// How a store is to be made anew.
+public struct RebuildWish: Sendable {
+  /// An old copy, for what no topic carries.
+  public let backup: String?
+  /// Whether the service goes on meanwhile, and the new store is only to be looked at.
+  public let isBeside: Bool
+  /// Where it is written what the rules of today say otherwise than was told; nil asks for nothing.
+  public let findings: String?
+
+  /// Describes a wish.
+  public init(backup: String? = nil, isBeside: Bool = false, findings: String? = nil) {
+    self.backup = backup
+    self.isBeside = isBeside
+    self.findings = findings
+  }
+}
+
 extension Program.Command {
-  /// `rebuild`, which every service with a store has.
-  public static func rebuild(
-    _ run: @escaping @Sendable (Settings, [String: String], Log) throws -> Void
-  ) -> Self {
-    Self(
-      name: "rebuild",
-      help: """
-        rebuild [--backup FILE]   makes a lost store anew from the topics, and ends; --backup names
-          an old copy, from which what no topic carries is taken over
-        """,
-      options: ["--backup"], run: run)
+  /// `rebuild` and `fold`, which every service with a store has.
+  ///
+  /// - Parameter derives: Whether it can also compute again what was told.
+  public static func rebuilds(
+    derives: Bool = false, _ run: @escaping @Sendable (Settings, RebuildWish, Log) throws -> Void
+  ) -> [Self] {
+    [
+      Self(
+        name: "rebuild",
+        help: """
+          rebuild [--backup FILE]   makes a lost store anew from the topics, and ends; --backup names
+            an old copy, from which what no topic carries is taken over; one that was killed goes on
+          """,
+        options: ["--backup"]
+      ) { settings, options, log in
+        try run(settings, RebuildWish(backup: options["--backup"]), log)
+      },
+      Self(
+        name: "fold",
+        help: """
+          fold\(derives ? " [--findings FILE]" : "")   makes such a store where there is none, beside a service that has its
+            own elsewhere; for 'purser replay true'
+          """,
+        options: derives ? ["--findings"] : []
+      ) { settings, options, log in
+        try run(settings, RebuildWish(isBeside: true, findings: options["--findings"]), log)
+      },
+    ]
   }
 }

@@ -26,11 +26,19 @@ extension Rebuild {
   ///   - topics: What is read.
   ///   - limit: How far.
   ///   - isWhole: Whether the partitions of other shards are read too, those to their ends.
+  ///   - isRepeated: Whether whoever goes on with a rebuild reads them again, as what they gave is not in
+  ///     the store.
   ///   - prepare: Decodes a record, off the writer; nil when it gives nothing.
   public func read(
     _ topics: [Topic], to limit: Limit, whole isWhole: Bool = false,
-    _ prepare: (ReceivedRecord) throws -> RecordWork?
+    again isRepeated: Bool = false, _ prepare: (ReceivedRecord) throws -> RecordWork?
   ) throws {
+    let isDone = !isRepeated && step < begun.step
+    let places =
+      !isRepeated && step == begun.step
+      ? begun.next.map { [TopicPartition: Int64](noted: $0) } : nil
+    defer { if !isRepeated { step += 1 } }
+    guard !isDone else { return }
     let names = Set(topics.map(self.topics.name(of:)))
     var next = beginnings.filter {
       names.contains($0.key.topic) && (isWhole || shard.owns($0.key.partition))
@@ -41,6 +49,7 @@ extension Rebuild {
       ends[partition] =
         limit == .end || isForeign ? end : min(end, positions[partition, default: 0])
     }
+    if let places { next.merge(places.filter { next[$0.key] != nil }) { max($0, $1) } }
     next = next.filter { $0.value < ends[$0.key, default: 0] }
     guard !next.isEmpty else { return }
     let total = next.reduce(0) { $0 + ends[$1.key, default: 0] - $1.value }
@@ -70,7 +79,7 @@ extension Rebuild {
             ["place": .string("\(partition) \(record.offset)"), "error": LogValue(fault)])
         }
       }
-      try writing.write(works)
+      try writing.write(works, noting: note(next: next))
       progress.add(records.count)
     }
     try writing.wait()
@@ -84,9 +93,16 @@ extension Rebuild {
     return record.sequence ?? 0
   }
 
-  /// Changes the new store in a job of its own; blocks.
-  @discardableResult
-  public func change<Result: Sendable>(
+  /// Changes the new store once, in a job of its own; blocks.
+  public func change(_ body: @escaping @Sendable (Change) throws -> Void) throws {
+    try changeInParts(from: true) { change, _ -> Bool? in
+      try body(change)
+      return nil
+    }
+  }
+
+  /// Looks at the new store; blocks.
+  public func look<Result: Sendable>(
     _ body: @escaping @Sendable (Change) throws -> Result
   ) throws -> Result {
     try store.changeAndWait(body)
@@ -95,12 +111,30 @@ extension Rebuild {
   /// Changes the new store part by part, until a part says that it was the last; blocks.
   ///
   /// - Parameter body: One part, which gets what the one before it answered; nil ends.
-  public func changeInParts<Cursor: Sendable>(
+  public func changeInParts<Cursor: Sendable & Codable>(
     from first: Cursor, _ body: @escaping @Sendable (Change, Cursor) throws -> Cursor?
   ) throws {
-    var cursor: Cursor? = first
+    defer { step += 1 }
+    guard step >= begun.step else { return }
+    let known = step == begun.step ? begun.cursor : nil
+    var cursor: Cursor? =
+      try known.map { try EventJSON.decode([Cursor].self, from: $0)[0] } ?? first
+    let noted = note()
+    var parts: Int64 = 0
+    var next = Deadline.after(.seconds(5))
     while let place = cursor {
-      cursor = try store.changeAndWait { change in try body(change, place) }
+      cursor = try store.changeAndWait { change in
+        let next = try body(change, place)
+        var note = noted
+        note.cursor = try next.map { try EventJSON.encode([$0]) }
+        if next == nil { note.step += 1 }
+        try note.save(change.transaction)
+        return next
+      }
+      parts += 1
+      guard next.hasPassed else { continue }
+      next = .after(.seconds(5))
+      log.info("computing", ["parts": LogValue(parts)])
     }
   }
 }
@@ -112,7 +146,7 @@ private final class PassWriter {
 
   init(_ store: Store) { self.store = store }
 
-  func write(_ works: [RecordWork]) throws {
+  func write(_ works: [RecordWork], noting note: RebuildNote) throws {
     try wait()
     guard !works.isEmpty else { return }
     let done = Completion<Result<Void, any Error>>()
@@ -121,6 +155,7 @@ private final class PassWriter {
       { transaction in
         let change = Change(transaction: transaction, now: clock.now(), context: context)
         for work in works { try work(change) }
+        try note.save(transaction)
       }, answer: { done.complete(with: $0) })
     underWay = done
   }

@@ -42,12 +42,13 @@ struct FaultRun: Sendable {
     let cause: String
     let faults: [String]
     let folder: String
+    let again: String
 
     var description: String {
       "the run with seed \(seed) failed: \(cause)\n  faults:\n    "
         + faults.joined(separator: "\n    ")
         + "\n  stores and logs are kept in \(folder)"
-        + "\n  again: make endurance MINUTES=1 SEED=\(seed)"
+        + "\n  again: \(again)"
     }
   }
 
@@ -68,7 +69,7 @@ struct FaultRun: Sendable {
       let load = Load(way, seed: seed, workers: workers)
       try await play(load, injector)
       let recovery = try await settle(load, injector)
-      if rebuilds { try await loseEachStore(way) }
+      if rebuilds { try await way.loseEachStore() }
       let outcome = Outcome(
         recovery: recovery, customers: load.counts.customers, orders: load.counts.orders,
         faults: injector.history,
@@ -82,7 +83,7 @@ struct FaultRun: Sendable {
       _ = await way.stop(keepingFiles: true)
       throw Failure(
         seed: seed, cause: String(describing: error), faults: injector.history,
-        folder: way.folder.path)
+        folder: way.folder.path, again: "make endurance MINUTES=1 SEED=\(seed)")
     }
   }
 
@@ -110,21 +111,6 @@ struct FaultRun: Sendable {
         }
       }
       try await group.waitForAll()
-    }
-  }
-
-  /// After all the faults each store in turn is lost and must come back the same.
-  private func loseEachStore(_ way: Way) async throws {
-    for service in Way.services {
-      try await way.end(service, by: SIGTERM)
-      try await way.loseAndRebuild(service)
-      try await way.launch(service)
-      try await way.ready(service)
-    }
-    let ends = try await way.journal.ends()
-    _ = try await way.quiet()
-    guard try await way.journal.ends() == ends else {
-      throw NotInTime(description: "something was published after the stores were rebuilt")
     }
   }
 

@@ -10,7 +10,7 @@ struct Buyer: Sendable {
   private var way: Way { load.way }
 
   /// How long a customer goes on trying: longer than any fault lasts.
-  private static let patience = Duration.seconds(120)
+  static let patience = Duration.seconds(120)
 
   init(load: Load, name: String) {
     self.load = load
@@ -43,7 +43,10 @@ struct Buyer: Sendable {
   }
 
   private func buySeason(_ deed: Int, _ random: inout some RandomNumberGenerator) async throws {
-    _ = try await buy("season.pass", deed, &random) { $0.rights.insert("season") }
+    _ = try await buy("season.pass", deed, &random) { book in
+      book.rights.insert("season")
+      book.ending.insert("season")
+    }
   }
 
   private func buyThemes(_ deed: Int, _ random: inout some RandomNumberGenerator) async throws {
@@ -66,7 +69,7 @@ struct Buyer: Sendable {
     switch Int.random(in: 0..<4, using: &random) {
     case 0:
       try await apple("subscriptions/\(id)/cancel")
-      load.note(name, "\(deed): cancelled")
+      load.note(name, "\(deed): cancelled") { $0.ending.insert("pro") }
     // Periods that were renewed early stand until their own end; only a single one can go now.
     case 1 where renewals == 0:
       try await apple("subscriptions/\(id)/expire")
@@ -132,7 +135,7 @@ struct Buyer: Sendable {
     load.note(friend.name, "took over") { $0.rights.insert("themes") }
   }
 
-  private func order(_ product: String, quantity: Int = 1, _ deed: String) async throws -> Order {
+  func order(_ product: String, quantity: Int = 1, _ deed: String) async throws -> Order {
     let order = try await insist("ordering") {
       try await way.order(name, product, quantity: quantity, idempotencyKey: "\(name)/\(deed)")
     }
@@ -146,7 +149,7 @@ struct Buyer: Sendable {
   }
 
   /// Proves and does not rest before the outcome is there, which must be a good one.
-  private func decided(_ order: Order, _ signed: String?) async throws {
+  func decided(_ order: Order, _ signed: String?) async throws {
     _ = try await eventually("\(name)'s proof is decided", within: Self.patience) {
       try await prove(order, signed, wait: 5).outcome
     }
@@ -156,17 +159,16 @@ struct Buyer: Sendable {
     try await insist("signing") { try await way.apple("transactions/\(id)/sign").signedTransaction }
   }
 
-  private func apple(_ command: String, notify: Bool = true) async throws {
+  func apple(_ command: String, notify: Bool = true) async throws {
     try await insist("Apple") { _ = try await way.apple(command, notify: notify) }
   }
 
-  private func chance(_ some: Int, of all: Int, _ random: inout some RandomNumberGenerator) -> Bool
-  {
+  func chance(_ some: Int, of all: Int, _ random: inout some RandomNumberGenerator) -> Bool {
     Int.random(in: 0..<all, using: &random) < some
   }
 
   /// Tries again when nobody answers or the answer is to come again; everything else is a fault.
-  private func insist<Answer>(_ what: String, _ attempt: () async throws -> Answer) async throws
+  func insist<Answer>(_ what: String, _ attempt: () async throws -> Answer) async throws
     -> Answer
   {
     try await eventually("\(name) is answered when \(what)", within: Self.patience) {

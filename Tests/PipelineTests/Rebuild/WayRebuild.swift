@@ -50,4 +50,19 @@ extension Way {
       .filter { $0.contains(".rebuilding") }
     #expect(left.isEmpty)
   }
+
+  /// Each store in turn is lost and must come back the same, and nothing may be told because of it.
+  func loseEachStore() async throws {
+    for service in Self.services {
+      try await end(service, by: SIGTERM)
+      try await loseAndRebuild(service)
+      try await launch(service)
+      try await ready(service)
+    }
+    let ends = try await journal.ends()
+    _ = try await quiet()
+    guard try await journal.ends() == ends else {
+      throw NotInTime(description: "something was published after the stores were rebuilt")
+    }
+  }
 }

@@ -84,7 +84,7 @@ struct Laws {
     }
   }
 
-  private func deadLetters(allowed: Int) -> [BrokenLaw] {
+  func deadLetters(allowed: Int) -> [BrokenLaw] {
     let letters = events.filter { $0.topic == .deadLetters }
     guard letters.count > allowed else { return [] }
     return letters.map { letter in

@@ -50,7 +50,7 @@ extension Laws {
       guard versions == Array(1...Int64(versions.count)) else {
         return BrokenLaw(law: law, subject: customer, finding: "versions \(versions)")
       }
-      let stored = stores.versions[customer] ?? 0
+      let stored = stores.version(of: customer)
       return stored == versions.last
         ? nil
         : BrokenLaw(
@@ -76,7 +76,8 @@ extension Laws {
       if state.version > last[event.key]?.version ?? 0 { last[event.key] = state }
     }
     var broken: [BrokenLaw] = []
-    for (customer, changes) in changes {
+    let all = changes
+    for (customer, changes) in all {
       var fold = Fold()
       for change in changes {
         if let fault = fold.take(change) {
@@ -100,7 +101,7 @@ extension Laws {
             finding: "\(fault.0): fold \(fold), topic \(String(describing: state))"))
       }
     }
-    broken += last.keys.filter { changes[$0] == nil }.map {
+    broken += last.keys.filter { all[$0] == nil }.map {
       BrokenLaw(law: law, subject: $0, finding: "it has a state and no events")
     }
     return broken

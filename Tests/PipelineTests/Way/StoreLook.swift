@@ -1,3 +1,4 @@
+import Cryptography
 import Events
 import Kafka
 import SQLite
@@ -105,6 +106,8 @@ struct StoreContents: Sendable {
   var lineages: [String: LineageState] = [:]
   /// By customer: the version.
   var versions: [String: Int64] = [:]
+  /// By the hash of an erased customer's id: the version.
+  var versionsOfErased: [String: Int64] = [:]
   /// By customer: the active rights.
   var entitlements: [String: [Entitlement]] = [:]
   /// By customer.
@@ -141,6 +144,11 @@ struct StoreContents: Sendable {
       // Of who was merged there may be a copy.
       versions[customer] = max(version, versions[customer] ?? 0)
     }
+    for (hash, version) in try store.query(
+      "SELECT hash, version FROM erased_customers", map: { row in (row.text(0), row.int(1)) })
+    {
+      versionsOfErased[hash] = version
+    }
     for (customer, entitlement) in try store.query(
       "SELECT customer, body FROM entitlements WHERE is_active = 1 ORDER BY environment, name",
       map: { row in (row.text(0), try EventJSON.decode(Entitlement.self, from: row.blob(1))) })
@@ -157,6 +165,13 @@ struct StoreContents: Sendable {
     {
       balances[customer, default: []].append(balance)
     }
+  }
+}
+
+extension StoreContents {
+  /// The version of a customer, also of an erased one; 0 for one who is not known.
+  func version(of customer: String) -> Int64 {
+    versions[customer] ?? versionsOfErased[SHA256.hex(customer)] ?? 0
   }
 }
 

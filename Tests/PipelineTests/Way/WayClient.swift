@@ -147,6 +147,22 @@ extension Way {
       as: Answers.Clock.self)
   }
 
+  /// Moves the clock at one go, without waiting where something falls due.
+  func skip(to time: Int64) async throws {
+    struct Move: Encodable {
+      let set: Int64
+      let pauseMilliseconds = 0
+    }
+    let body = [UInt8](try JSONEncoder().encode(Move(set: time)))
+    let answer = try await send(
+      "POST", "app-store-simulator", "/control/clock", body: body, timeout: .seconds(300))
+    guard answer.isSuccess else {
+      throw UnexpectedAnswer(
+        title: "moving the clock", status: answer.status,
+        text: String(decoding: answer.body, as: UTF8.self))
+    }
+  }
+
   func owned(_ customer: String) async throws -> Owned {
     try await ask(
       "GET", "entitlement-service", "/v1/customers/\(escaped(customer))/entitlements",

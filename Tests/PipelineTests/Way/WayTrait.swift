@@ -9,13 +9,16 @@ struct WayTrait: SuiteTrait, TestScoping {
   var extra: @Sendable (StackPlan) -> [String: [String: String]] = { _ in [:] }
   /// Whether verify-service has a key to the simulator's API.
   var asksApple = false
+  /// Which services run.
+  var services = Way.services
   /// Whether the suite leaves everything whole, so that the laws must hold at its end.
   var keepsLaws = true
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let way = try await Way.start(extra: extra, asksApple: asksApple)
+    let way = try await Way.start(
+      extra: extra, asksApple: asksApple, services: services)
     var failure: (any Error)?
     do {
       try await Way.$current.withValue(way) { try await function() }
@@ -81,6 +84,22 @@ extension Trait where Self == WayTrait {
     WayTrait(extra: { plan in
       let keys = BadInput.keys(of: plan.apiKey)
       return Dictionary(uniqueKeysWithValues: Way.services.map { ($0, keys) })
+    })
+  }
+
+  /// A stack that serves a second app, which the simulator's forgeries of another bundle id are of.
+  static var wayWithTwoApps: WayTrait {
+    WayTrait(extra: { plan in
+      let other =
+        "\"apps\": [ { \"bundleId\": \"\(plan.bundleID).other\", \"environments\": { \"Sandbox\": {} } },"
+      do {
+        try Data(plan.configuration.replacing("\"apps\": [", with: other).utf8)
+          .write(to: URL(filePath: plan.file("two-apps.json")))
+      } catch {
+        Issue.record(error)
+      }
+      let own = ["PURSER_CONFIG": plan.file("two-apps.json")]
+      return Dictionary(uniqueKeysWithValues: Way.services.map { ($0, own) })
     })
   }
 
