@@ -20,7 +20,7 @@ test: setup ## Runs all tests
 	@deploy/scripts/test
 
 bench: setup ## Measures Purser's figures beside their limits; ARGS="--smoke" is a short run
-	swift build --configuration release
+	swift build --configuration release --static-swift-stdlib
 	@.build/release/bench $(ARGS)
 
 images: ## Builds the images of the services and tools with docker, podman or buildah
