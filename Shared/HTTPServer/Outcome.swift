@@ -29,7 +29,10 @@ struct Outcome: Sendable {
     _ request: Request, _ handler: @Sendable (Request) async throws -> Response
   ) async -> Outcome {
     do {
-      return answered(try await handler(request), request)
+      let response = try await TraceContext.$current.withValue(request.trace) {
+        try await handler(request)
+      }
+      return answered(response, request)
     } catch {
       return failed(error, request)
     }

@@ -144,7 +144,7 @@ extension ServerCore {
     if case .attempt(let attempt, _) = route.action {
       exchange.peer.enter(.handling)
       if let outcome = Outcome.of(request, attempt: attempt) {
-        tell(outcome, request.id)
+        tell(outcome, request)
         return answer(exchange, connection, outcome.response)
       }
     }
@@ -166,7 +166,7 @@ extension ServerCore {
     switch route.action {
     case .direct(let handler):
       let outcome = Outcome.of(request, handler)
-      tell(outcome, request.id)
+      tell(outcome, request)
       return answer(exchange, connection, outcome.response)
     case .task(let handler), .attempt(_, else: let handler):
       if let problem = suspend(exchange, connection) {
@@ -176,13 +176,10 @@ extension ServerCore {
       let presence = request.headers["Prefer"].map { _ in ClientPresence() }
       if let presence { exchange.state.withLock { $0.presence = presence } }
       let task = Task { [request] in
-        let outcome = await TraceContext.$current.withValue(request.trace) {
-          let outcome = await ClientPresence.$current.withValue(presence) {
-            await Outcome.of(request, handler)
-          }
-          self.tell(outcome, request.id)
-          return outcome
+        let outcome = await ClientPresence.$current.withValue(presence) {
+          await Outcome.of(request, handler)
         }
+        self.tell(outcome, request)
         self.finish(exchange, outcome.response)
       }
       exchange.attach(task)
@@ -215,9 +212,11 @@ extension ServerCore {
     }
   }
 
-  private func tell(_ outcome: Outcome, _ id: String) {
+  private func tell(_ outcome: Outcome, _ request: Request) {
     if let problem = outcome.problem { metrics.told(problem: problem) }
     guard let fault = outcome.fault else { return }
-    log.error("a handler failed", ["request": .string(id), "error": .string(fault)])
+    TraceContext.$current.withValue(request.trace) {
+      log.error("a handler failed", ["request": .string(request.id), "error": .string(fault)])
+    }
   }
 }

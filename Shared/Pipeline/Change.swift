@@ -35,23 +35,16 @@ public struct Change {
   ///   - revision: The entity's own counter or id; with type and subject it makes the event's id, so
   ///     that a repeated event is the same event.
   ///   - payload: The event; nil makes a tombstone.
-  ///   - traceparent: W3C trace context of what is behind it; nil for the change's own.
   ///   - evaluatedAt: For which time it was decided, UTC milliseconds, where a rebuild must know.
   /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
   public func publish(
     _ topic: Topic, key: String, type: EventType, subject: String,
     revision: some CustomStringConvertible,
-    _ payload: (any Encodable)?, traceparent: String? = nil, evaluatedAt: Int64? = nil
+    _ payload: (any Encodable)?, evaluatedAt: Int64? = nil
   ) throws {
-    let headers = EventHeaders(
-      id: EventID.make(type, subject: subject, revision: revision), type: type,
-      source: context.source, time: rfc3339(now), subject: subject,
-      traceparent: traceparent ?? trace?.traceparent)
-    audit?.published(type.rawValue, subject: subject, key: key)
     try publish(
-      topic, key: key, headers, encoded: try payload.map { try EventJSON.encode($0) },
-      evaluatedAt: evaluatedAt)
-    tell(topic, type, key: key, subject: subject, revision)
+      topic, key, type, subject, "\(revision)", try payload.map { try EventJSON.encode($0) },
+      evaluatedAt)
   }
 
   /// Does the same with a payload that was encoded before, as where it is stored too.
@@ -59,40 +52,20 @@ public struct Change {
   /// - Throws: `OutboxError` for a record that no topic takes; `SQLiteError`.
   public func publish(
     _ topic: Topic, key: String, type: EventType, subject: String,
-    revision: some CustomStringConvertible, encoded: [UInt8], traceparent: String? = nil,
-    evaluatedAt: Int64? = nil
+    revision: some CustomStringConvertible, encoded: [UInt8], evaluatedAt: Int64? = nil
   ) throws {
-    let headers = EventHeaders(
-      id: EventID.make(type, subject: subject, revision: revision), type: type,
-      source: context.source, time: rfc3339(now), subject: subject,
-      traceparent: traceparent ?? trace?.traceparent)
-    audit?.published(type.rawValue, subject: subject, key: key)
-    try publish(topic, key: key, headers, encoded: encoded, evaluatedAt: evaluatedAt)
-    tell(topic, type, key: key, subject: subject, revision)
-  }
-
-  /// One line of the log for each event, once it is true; what it holds stays in the topic.
-  private func tell(
-    _ topic: Topic, _ type: EventType, key: String, subject: String,
-    _ revision: some CustomStringConvertible
-  ) {
-    // The state topic repeats what the events said.
-    guard context.log.minimumLevel <= .info, topic != .entitlementState else { return }
-    let names = topic.logNames(of: type)
-    var fields: [String: LogValue] = [names.subject: .string(subject)]
-    fields[names.key] = .string(key)
-    fields["type"] = .string(type.rawValue)
-    fields["revision"] = .string(revision.description)
-    let (log, trace, line) = (context.log, trace, fields)
-    transaction.afterCommit {
-      TraceContext.$current.withValue(trace) { log.info("event", line) }
-    }
+    try publish(topic, key, type, subject, "\(revision)", encoded, evaluatedAt)
   }
 
   private func publish(
-    _ topic: Topic, key: String, _ headers: EventHeaders, encoded value: [UInt8]?,
-    evaluatedAt: Int64?
+    _ topic: Topic, _ key: String, _ type: EventType, _ subject: String, _ revision: String,
+    _ value: [UInt8]?, _ evaluatedAt: Int64?
   ) throws {
+    audit?.published(type.rawValue, subject: subject, key: key)
+    let headers = EventHeaders(
+      id: EventID.make(type, subject: subject, revision: revision), type: type,
+      source: context.source, time: rfc3339(now), subject: subject,
+      traceparent: trace?.traceparent)
     let record = Record(
       topic: context.topics.name(of: topic), key: Array(key.utf8), value: value,
       headers: headers.pairs.map { Header(name: $0.name, text: $0.value) }
@@ -101,6 +74,24 @@ public struct Change {
           way: Self.isMeasured(topic) ? wayStart : nil, shard: context.shard))
     try Outbox.insert(transaction, record, timestamp: now)
     context.outbox.changed(after: transaction)
+    tell(topic, key, type, subject, revision)
+  }
+
+  /// One line of the log for each event, once it is true; what it holds stays in the topic.
+  private func tell(
+    _ topic: Topic, _ key: String, _ type: EventType, _ subject: String, _ revision: String
+  ) {
+    // The state topic repeats what the events said.
+    guard context.log.minimumLevel <= .info, topic != .entitlementState else { return }
+    let names = topic.logNames(of: type)
+    let fields: [String: LogValue] = [
+      names.key: .string(key), names.subject: .string(subject), "type": .string(type.rawValue),
+      "revision": .string(revision),
+    ]
+    let (log, trace) = (context.log, trace)
+    transaction.afterCommit {
+      TraceContext.$current.withValue(trace) { log.info("event", fields) }
+    }
   }
 
   /// Whether the time of the way up to a topic is measured.

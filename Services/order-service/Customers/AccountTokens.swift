@@ -59,9 +59,7 @@ struct IssueAccountToken: Sendable {
   /// The token; asked again the same one.
   ///
   /// - Throws: `Problem` for ids and tokens that cannot be, or that are another's.
-  func run(_ customer: String, _ input: Input, traceparent: String?) async throws
-    -> AccountTokens.Token
-  {
+  func run(_ customer: String, _ input: Input) async throws -> AccountTokens.Token {
     try Problem.check(customer: customer)
     let app = try shop.app(input.bundleId)
     let wished = try input.appAccountToken.map { text throws(Problem) -> String in
@@ -94,7 +92,7 @@ struct IssueAccountToken: Sendable {
         .customers, key: owner, type: .tokenIssued, subject: token.appAccountToken, revision: 1,
         TokenIssued(
           token: token.appAccountToken, customer: owner, bundleId: app.bundleId, orderId: nil,
-          issuedAt: change.now), traceparent: traceparent)
+          issuedAt: change.now))
       return token
     }
   }

@@ -52,14 +52,14 @@ struct CustomerRoutes: Sendable {
       : try request.json(IssueAccountToken.Input.self)
     if input.appAccountToken != nil, request.principal?.customer != nil { throw Self.bringsToken }
     let token = try await IssueAccountToken(store: store, shop: shop)
-      .run(id, input, traceparent: request.traceparent)
+      .run(id, input)
     return .json(token)
   }
 
   private func merge(_ request: Request) async throws -> Response {
     let merge = try await MergeCustomers(store: store, notices: notices).run(
       request.parameter("customer"), try request.json(MergeCustomers.Input.self),
-      author: Self.author(request), traceparent: request.traceparent)
+      author: Self.author(request))
     return .json(merge)
   }
 
@@ -67,14 +67,14 @@ struct CustomerRoutes: Sendable {
     let transfer = try await TransferLineage(store: store, shop: shop).run(
       request.parameter("customer"), try request.json(TransferLineage.Input.self),
       author: Self.author(request), principal: request.principal?.name ?? "",
-      idempotencyKey: try request.idempotencyKey(), traceparent: request.traceparent)
+      idempotencyKey: try request.idempotencyKey())
     return .json(transfer, status: 202)
   }
 
   private func erase(_ request: Request) async throws -> Response {
     let erasure = try await EraseCustomer(store: store, notices: notices).run(
       request.parameter("customer"), try request.json(EraseCustomer.Input.self),
-      author: Self.author(request), traceparent: request.traceparent)
+      author: Self.author(request))
     return .json(ErasureAnswer(erasureId: erasure.id, erasedAt: erasure.erasedAt), status: 202)
   }
 

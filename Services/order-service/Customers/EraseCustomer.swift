@@ -16,7 +16,7 @@ struct EraseCustomer: Sendable {
   /// The erasure; asked again the same one.
   ///
   /// - Throws: `Problem` 409 for an id that was merged: then the customer who stayed is the one.
-  func run(_ customer: String, _ input: Input, author: String, traceparent: String?) async throws
+  func run(_ customer: String, _ input: Input, author: String) async throws
     -> CustomerStore.Erasure
   {
     try Problem.check(customer: customer)
@@ -33,8 +33,7 @@ struct EraseCustomer: Sendable {
           id: UUIDs.version5(namespace: EventID.namespace, name: "erasure\n\(one)"),
           customer: one, author: author, reason: input.reason, decidedAt: change.now)
         try change.publish(
-          .customers, key: one, type: .customerErased, subject: one, revision: erased.id, erased,
-          traceparent: traceparent)
+          .customers, key: one, type: .customerErased, subject: one, revision: erased.id, erased)
         try rows.run(
           "INSERT INTO erased_customers (hash, erasure_id, erased_at) VALUES (?, ?, ?)",
           SHA256.hex(one), erased.id, change.now)

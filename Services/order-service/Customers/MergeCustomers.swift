@@ -20,9 +20,7 @@ struct MergeCustomers: Sendable {
 
   /// - Throws: `Problem`: 410 for an erased customer, 409 for one that was merged elsewhere or into
   ///   itself.
-  func run(_ customer: String, _ input: Input, author: String, traceparent: String?) async throws
-    -> CustomerMerged
-  {
+  func run(_ customer: String, _ input: Input, author: String) async throws -> CustomerMerged {
     try Problem.check(customer: customer)
     try Problem.check(customer: input.into)
     try Problem.check(reason: input.reason)
@@ -45,7 +43,7 @@ struct MergeCustomers: Sendable {
       let merge = CustomerMerged(
         id: Self.id(customer, into), customer: customer, into: into, author: author,
         reason: input.reason, decidedAt: change.now)
-      try Self.publish(change, merge, traceparent)
+      try Self.publish(change, merge)
       // Whoever was merged into the one who ends goes along, by an event of its own.
       for var one in older {
         one.id = Self.id(one.customer, into)
@@ -53,7 +51,7 @@ struct MergeCustomers: Sendable {
         one.author = author
         one.reason = input.reason
         one.decidedAt = change.now
-        try Self.publish(change, one, traceparent)
+        try Self.publish(change, one)
       }
       try rows.run("UPDATE account_tokens SET customer = ? WHERE customer = ?", into, customer)
       try rows.run("UPDATE restores SET customer = ? WHERE customer = ?", into, customer)
@@ -68,13 +66,11 @@ struct MergeCustomers: Sendable {
     UUIDs.version5(namespace: EventID.namespace, name: "merge\n\(customer)\n\(into)")
   }
 
-  private static func publish(_ change: Change, _ merge: CustomerMerged, _ traceparent: String?)
-    throws
-  {
+  private static func publish(_ change: Change, _ merge: CustomerMerged) throws {
     try CustomerStore.save(change.transaction, merge)
     try change.publish(
       .customers, key: merge.customer, type: .customerMerged, subject: merge.customer,
-      revision: merge.id, merge, traceparent: traceparent)
+      revision: merge.id, merge)
   }
 }
 

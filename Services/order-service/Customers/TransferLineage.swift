@@ -21,7 +21,7 @@ struct TransferLineage: Sendable {
   /// Whether the lineage is there is the ledger's to know: one that is not moves nothing.
   func run(
     _ customer: String, _ input: Input, author: String, principal: String,
-    idempotencyKey: String?, traceparent: String?
+    idempotencyKey: String?
   ) async throws -> LineageTransferred {
     try Problem.check(customer: customer)
     try Problem.check(reason: input.reason)
@@ -53,7 +53,7 @@ struct TransferLineage: Sendable {
       }
       try change.publish(
         .customers, key: transfer.customer, type: .lineageTransferred,
-        subject: transfer.lineage, revision: transfer.id, transfer, traceparent: traceparent)
+        subject: transfer.lineage, revision: transfer.id, transfer)
       return transfer
     }
   }

@@ -22,7 +22,7 @@ struct MoveOrder: Sendable {
   let notices: Notices
 
   /// - Throws: `Problem` for an unknown order, and 409 for one that is paid.
-  func run(_ wish: Wish, _ id: String, traceparent: String?) async throws -> Order {
+  func run(_ wish: Wish, _ id: String) async throws -> Order {
     let known = try await store.readers.read { try OrderStore.order($0, id) }
     guard let known else { throw Problem.unknownOrder(id) }
     let lifetime = shop.lifetime(of: known.bundleId)
@@ -34,7 +34,7 @@ struct MoveOrder: Sendable {
       guard try Self.apply(wish, to: &order, lifetime: lifetime, at: change.now) else {
         return order
       }
-      try OrderStore.save(change, order, notices: notices, traceparent: traceparent)
+      try OrderStore.save(change, order, notices: notices)
       return order
     }
   }

@@ -59,7 +59,7 @@ struct OrderRoutes: Sendable {
     try request.admit(customer: input.customer)
     let order = try await placeOrder.run(
       input, principal: request.principal?.name ?? "",
-      idempotencyKey: try request.idempotencyKey(), traceparent: request.traceparent)
+      idempotencyKey: try request.idempotencyKey())
     return Response.json(OrderAnswer(order), status: 201)
       .with("Location", "/v1/orders/\(order.id)")
   }
@@ -105,7 +105,7 @@ struct OrderRoutes: Sendable {
   private func move(_ request: Request, _ wish: MoveOrder.Wish) async throws -> Response {
     let id = try await order(request).id
     let moved = try await MoveOrder(store: store, shop: shop, notices: notices)
-      .run(wish, id, traceparent: request.traceparent)
+      .run(wish, id)
     return Response.json(OrderAnswer(moved))
   }
 
@@ -116,7 +116,7 @@ struct OrderRoutes: Sendable {
     let id =
       request.principal?.customer == nil ? Reach.orderId(request) : try await order(request).id
     let result = try await submitProof.run(
-      posted, orderId: id, wait: wait ?? .zero, traceparent: request.traceparent
+      posted, orderId: id, wait: wait ?? .zero
     ) { order in
       // A token's customer was counted before.
       if request.principal?.customer == nil { try request.admit(customer: order.customer) }

@@ -88,7 +88,7 @@ enum OrderStore {
 
   /// Writes an order with its newest move and publishes it: a move and its event are one.
   static func save(
-    _ change: Change, _ order: Order, notices: Notices, traceparent: String? = nil
+    _ change: Change, _ order: Order, notices: Notices
   ) throws {
     let body = try EventJSON.encode(order)
     if order.revision == 1 {
@@ -103,7 +103,7 @@ enum OrderStore {
     try OrderMoves.insert(change.transaction, order)
     try change.publish(
       .orders, key: order.customer, type: .orderChanged, subject: order.id,
-      revision: order.revision, encoded: body, traceparent: traceparent)
+      revision: order.revision, encoded: body)
     change.rescheduleTimers()
     notices.tell(order.id, after: change)
   }

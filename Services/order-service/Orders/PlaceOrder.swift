@@ -36,7 +36,7 @@ struct PlaceOrder: Sendable {
   ///
   /// - Throws: `Problem` for input that cannot be an order.
   func run(
-    _ input: Input, principal: String, idempotencyKey: String?, traceparent: String?
+    _ input: Input, principal: String, idempotencyKey: String?
   ) async throws -> Order {
     try Problem.check(customer: input.customer)
     let app = try shop.app(input.bundleId)
@@ -85,8 +85,8 @@ struct PlaceOrder: Sendable {
         .customers, key: customer, type: .tokenIssued, subject: id, revision: 1,
         TokenIssued(
           token: id, customer: customer, bundleId: app.bundleId, orderId: id,
-          issuedAt: change.now), traceparent: traceparent)
-      try OrderStore.save(change, order, notices: notices, traceparent: traceparent)
+          issuedAt: change.now))
+      try OrderStore.save(change, order, notices: notices)
       if let key = idempotencyKey {
         try IdempotencyKeys.insert(
           change.transaction, principal: principal, key: key,

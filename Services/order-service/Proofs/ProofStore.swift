@@ -62,7 +62,7 @@ enum ProofStore {
   /// Stores and publishes a proof, once.
   ///
   /// - Throws: `Problem` `too-many-proofs`.
-  static func submit(_ change: Change, _ proof: Proof, traceparent: String?) throws {
+  static func submit(_ change: Change, _ proof: Proof) throws {
     let rows = change.transaction
     if let order = proof.orderId {
       let count = try rows.first("SELECT COUNT(*) FROM proofs WHERE order_id = ?", order) {
@@ -79,8 +79,7 @@ enum ProofStore {
       "INSERT INTO proofs (id, order_id, customer, submitted_at) VALUES (?, ?, ?, ?)", proof.id,
       proof.orderId, proof.orderId == nil ? proof.customer : nil, proof.submittedAt)
     try change.publish(
-      .proofs, key: proof.customer, type: .proofSubmitted, subject: proof.id, revision: 1, proof,
-      traceparent: traceparent)
+      .proofs, key: proof.customer, type: .proofSubmitted, subject: proof.id, revision: 1, proof)
   }
 
   /// Takes an outcome in; gives the decision when it is the last part that was missing.

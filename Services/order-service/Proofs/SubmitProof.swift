@@ -34,7 +34,7 @@ struct SubmitProof: Sendable {
   /// - Parameter admit: Asked once the order is known, before anything is done.
   /// - Throws: `Problem` for an unknown order, and what `admit` throws.
   func run(
-    _ posted: PostedProof, orderId: String, wait: Duration, traceparent: String?,
+    _ posted: PostedProof, orderId: String, wait: Duration,
     admit: (Order) throws -> Void
   ) async throws -> Result {
     // Apps post what they know at every launch: that is answered without a write.
@@ -60,7 +60,7 @@ struct SubmitProof: Sendable {
     defer { ticket.map { notices.requests.leave($0) } }
     let notices = notices
     let (result, isNew) = try await store.change { change in
-      try Self.take(change, posted, orderId, notices, traceparent)
+      try Self.take(change, posted, orderId, notices)
     }
     (isNew ? submitted : repeated).add()
     guard result.outcome == nil, let ticket else { return result }
@@ -100,8 +100,7 @@ struct SubmitProof: Sendable {
   }
 
   private static func take(
-    _ change: Change, _ posted: PostedProof, _ orderId: String, _ notices: Notices,
-    _ traceparent: String?
+    _ change: Change, _ posted: PostedProof, _ orderId: String, _ notices: Notices
   ) throws -> (Result, isNew: Bool) {
     guard var order = try OrderStore.order(change.transaction, orderId) else {
       throw Problem.unknownOrder(orderId)
@@ -114,11 +113,10 @@ struct SubmitProof: Sendable {
       change,
       Proof(
         id: id, orderId: orderId, customer: order.customer, bundleId: order.bundleId,
-        kind: posted.kind, content: posted.content, submittedAt: change.now),
-      traceparent: traceparent)
+        kind: posted.kind, content: posted.content, submittedAt: change.now))
     if order.state != .completed && order.state != .submitted {
       order.move(to: .submitted, cause: "proof-posted", at: change.now)
-      try OrderStore.save(change, order, notices: notices, traceparent: traceparent)
+      try OrderStore.save(change, order, notices: notices)
     }
     return (Result(proofId: id, order: order, outcome: nil, parts: []), true)
   }

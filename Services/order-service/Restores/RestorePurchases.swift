@@ -71,7 +71,7 @@ struct RestorePurchases: Sendable {
   }
 
   /// - Throws: `Problem` for a customer or an app that cannot be, and for a request without text.
-  func run(_ input: Input, wait: Duration, traceparent: String?) async throws -> Result {
+  func run(_ input: Input, wait: Duration) async throws -> Result {
     try Problem.check(customer: input.customer)
     let app = try shop.app(input.bundleId)
     let posted = try Self.posted(input)
@@ -90,7 +90,7 @@ struct RestorePurchases: Sendable {
       restore = try await store.change { change in
         let plan = try Self.plan(
           change.transaction, posted, input.customer, app.bundleId, shard, at: change.now)
-        for proof in plan.new { try ProofStore.submit(change, proof, traceparent: traceparent) }
+        for proof in plan.new { try ProofStore.submit(change, proof) }
         return try RestoreStore.insert(change.transaction, plan.restore)
       }
       submitted.add()

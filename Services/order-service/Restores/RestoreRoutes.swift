@@ -31,8 +31,7 @@ struct RestoreRoutes: Sendable {
     let input = try request.json(RestorePurchases.Input.self)
     try request.admit(customer: input.customer)
     let wait = request.preferredWait(atMost: longestWait)
-    let result = try await restorePurchases.run(
-      input, wait: wait ?? .zero, traceparent: request.traceparent)
+    let result = try await restorePurchases.run(input, wait: wait ?? .zero)
     return answer(result, wait)
   }
 
