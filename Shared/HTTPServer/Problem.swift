@@ -4,7 +4,7 @@
 public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
   /// The HTTP status.
   public var status: Int
-  /// A stable slug; on the wire `urn:purser:problem:<slug>`.
+  /// A stable slug; on the wire `typeURI`.
   public var type: String
   /// The kind of the problem in words; the same for every occurrence.
   public var title: String
@@ -37,10 +37,13 @@ public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
   /// The media type of problem documents.
   public static let mediaType = "application/problem+json"
 
+  /// `type` of the document: `urn:purser:problem:<slug>`.
+  public var typeURI: String { "urn:purser:problem:\(type)" }
+
   /// The document, with its members in the order of RFC 9457 and the extra ones after them.
   public var body: [UInt8] {
     var text = "{\"type\":"
-    JSONValue.append("urn:purser:problem:\(type)", to: &text)
+    JSONValue.append(typeURI, to: &text)
     text += ",\"title\":"
     JSONValue.append(title, to: &text)
     text += ",\"status\":\(status),\"detail\":"

@@ -24,7 +24,14 @@ public struct Request: Sendable {
   public var isStillAdmitted: Bool { recheck?() ?? true }
   /// The span of this request, or the caller's where none are made; nil outside of any trace.
   public internal(set) var trace: TraceContext?
+  /// Whether it may be sent again though it may have been done: by its method, by its key, or because
+  /// what it does is found to be done.
+  public var isRepeatable: Bool {
+    findsDone || (method != .post && method != .patch) || headers["Idempotency-Key"] != nil
+  }
   let segments: [String]
+  /// Whether its route finds what was done to be done.
+  var findsDone = false
   /// Looks at the key or token again.
   var recheck: (@Sendable () -> Bool)?
   /// What the request is counted against; nil without limits.

@@ -21,6 +21,7 @@ public struct Router: Sendable {
     let pattern: RoutePattern
     let scope: Scope?
     let tokens: TokenUse
+    var findsDone = false
     let action: Action
   }
 
@@ -68,11 +69,13 @@ public struct Router: Sendable {
   ///     orders where `{customer}` in the path is its own, and all else is denied.
   ///   - home: Which of several processes answers; when it is left out, the one that has the
   ///     `{customer}` in the path, and whichever is asked where there is none.
+  ///   - findsDone: Whether a POST or PATCH finds what it did to be done, so that it may be sent again
+  ///     without an `Idempotency-Key`.
   public mutating func on(
     _ method: Method, _ pattern: String, scope: Scope?, tokens: TokenUse? = nil,
-    home: Home? = nil, handler: @escaping Handler
+    home: Home? = nil, findsDone: Bool = false, handler: @escaping Handler
   ) {
-    add(method, pattern, scope, tokens, home, .task(handler))
+    add(method, pattern, scope, tokens, home, findsDone: findsDone, .task(handler))
   }
 
   /// Adds a route that is answered on the connection's own thread: for what neither waits nor blocks.
@@ -94,7 +97,7 @@ public struct Router: Sendable {
 
   private mutating func add(
     _ method: Method, _ text: String, _ scope: Scope?, _ tokens: TokenUse?, _ home: Home?,
-    _ action: Action
+    findsDone: Bool = false, _ action: Action
   ) {
     let pattern = RoutePattern(text)
     let isOpenToOwn = pattern.hasCustomer && (scope == .orders || scope == .entitlementsRead)
@@ -104,7 +107,7 @@ public struct Router: Sendable {
     let named = Self.naming(action, method, pattern, scope)
     let home = home ?? (pattern.hasCustomer ? .customer : .here)
     let route = Route(
-      method: method, pattern: pattern, scope: scope, tokens: use,
+      method: method, pattern: pattern, scope: scope, tokens: use, findsDone: findsDone,
       action: placement?.placing(named, home) ?? named)
     var peers = places[pattern.parts.count] ?? []
     let index = peers.firstIndex { $0.pattern == pattern }
@@ -160,6 +163,7 @@ public struct Router: Sendable {
         .methodNotAllowed(request.method, allowed: allowed), pattern: first.pattern.text)
     }
     request.parameters = route.pattern.parameters(request.segments)
+    request.findsDone = route.findsDone
     do throws(Problem) {
       try access.admit(&request, route)
     } catch {

@@ -57,7 +57,7 @@ extension Problem {
     retryAfter: .seconds(5))
 
   /// 503: the process is about to end.
-  static let stopping = Problem(
+  public static let stopping = Problem(
     status: 503, type: "stopping", title: "Stopping",
     detail: "The server is stopping. Try again: another one will answer.",
     retryAfter: .seconds(1))

@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPServer
+import JSON
 import Pipeline
 import ServiceRuntime
 
@@ -177,7 +178,7 @@ protocol Answered: Sendable {
 extension HTTPResponse: Answered {
   var isStopping: Bool {
     status == 503
-      && String(decoding: body.prefix(80), as: UTF8.self).contains("urn:purser:problem:stopping")
+      && (try? JSONFields(body).optionalText("type")) == Problem.stopping.typeURI
   }
 }
 

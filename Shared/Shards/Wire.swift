@@ -40,18 +40,6 @@ extension Peers {
   ]
 }
 
-extension Request {
-  /// Whether it may be sent again though it may have been done: by its method, by its key, or because
-  /// what it does is found to be done.
-  var isRepeatable: Bool {
-    guard method == .post || method == .patch else { return true }
-    if headers["Idempotency-Key"] != nil { return true }
-    let path = target.prefix { $0 != "?" }
-    return path == "/v1/restores"
-      || ["/proofs", "/cancel", "/pending", "/merge", "/erasure"].contains { path.hasSuffix($0) }
-  }
-}
-
 /// The pieces of a short body.
 final class Gathered: Sendable {
   private let pieces = Mutex<[UInt8]>([])

@@ -38,6 +38,10 @@ import Testing
           return answer(request)
         }
       }
+      routes.on(.post, "/v1/customers/{customer}/merge", scope: nil) { request in
+        seen.add(request)
+        return answer(request)
+      }
       neighbor = try Server(port: 0, router: routes, log: .silent, metrics: Metrics())
       let (server, port) = (neighbor, neighbor.port)
       self.seen = seen
@@ -56,6 +60,9 @@ import Testing
       var router = Router(placement: shards)
       for method in [HTTPServer.Method.get, .post] {
         router.on(method, "/v1/customers/{customer}", scope: nil) { _ in .text("here") }
+      }
+      router.on(.post, "/v1/customers/{customer}/merge", scope: nil, findsDone: true) { _ in
+        .text("here")
       }
       self.router = router
     }
@@ -136,6 +143,19 @@ import Testing
     #expect(try await world.ask(.post, Self.others).status == 503)
     #expect(world.seen.all.count == 1)
     let answer = try await world.ask(.post, Self.others, [("Idempotency-Key", "k")])
+    #expect(answer.status == 200 && world.seen.all.count == 3)
+    await world.end()
+  }
+
+  @Test func `a shard that stops is asked again, without a key, for what finds itself done`()
+    async throws
+  {
+    let before = Seen()
+    let world = try World { request in
+      before.add(request)
+      return before.all.count < 3 ? Problem.stopping.response : .text("at last")
+    }
+    let answer = try await world.ask(.post, "\(Self.others)/merge")
     #expect(answer.status == 200 && world.seen.all.count == 3)
     await world.end()
   }

@@ -17,13 +17,13 @@ struct CustomerRoutes: Sendable {
     router.on(.put, "\(customer)/account-token", scope: .orders) { request in
       try await issue(request)
     }
-    router.on(.post, "\(customer)/merge", scope: .entitlementsWrite) { request in
+    router.on(.post, "\(customer)/merge", scope: .entitlementsWrite, findsDone: true) { request in
       try await merge(request)
     }
     router.on(.post, "\(customer)/transfers", scope: .entitlementsWrite) { request in
       try await transfer(request)
     }
-    router.on(.post, "\(customer)/erasure", scope: .admin) { request in try await erase(request) }
+    router.on(.post, "\(customer)/erasure", scope: .admin, findsDone: true) { request in try await erase(request) }
   }
 
   private func read(_ request: Request) async throws -> Response {

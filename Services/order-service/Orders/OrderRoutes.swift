@@ -38,17 +38,20 @@ struct OrderRoutes: Sendable {
       try await moves(request)
     }
     router.on(
-      .post, "/v1/orders/{id}/cancel", scope: .orders, tokens: .admittedByHandler, home: byOrder
+      .post, "/v1/orders/{id}/cancel", scope: .orders, tokens: .admittedByHandler, home: byOrder,
+      findsDone: true
     ) { request in
       try await move(request, .cancel)
     }
     router.on(
-      .post, "/v1/orders/{id}/pending", scope: .orders, tokens: .admittedByHandler, home: byOrder
+      .post, "/v1/orders/{id}/pending", scope: .orders, tokens: .admittedByHandler, home: byOrder,
+      findsDone: true
     ) { request in
       try await move(request, .pending)
     }
     router.on(
-      .post, "/v1/orders/{id}/proofs", scope: .orders, tokens: .admittedByHandler, home: byOrder
+      .post, "/v1/orders/{id}/proofs", scope: .orders, tokens: .admittedByHandler, home: byOrder,
+      findsDone: true
     ) { request in
       try await prove(request)
     }

@@ -15,7 +15,8 @@ struct RestoreRoutes: Sendable {
 
   func add(to router: inout Router) {
     router.on(
-      .post, "/v1/restores", scope: .orders, tokens: .admittedByHandler, home: .customerInBody
+      .post, "/v1/restores", scope: .orders, tokens: .admittedByHandler, home: .customerInBody,
+      findsDone: true
     ) { request in
       try await restore(request)
     }
