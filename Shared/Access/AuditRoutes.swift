@@ -46,7 +46,7 @@ public struct AuditRoutes: Sendable {
   private func cursor(_ request: Request) throws(Problem) -> Int64? {
     guard let text = request.queryValue("cursor") else { return nil }
     guard let id = Int64(text), id > 0 else {
-      throw Problem.invalidParameter("cursor", "give the 'next' of the page before, as it was.")
+      throw .badCursor
     }
     return id
   }

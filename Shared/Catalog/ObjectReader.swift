@@ -17,12 +17,6 @@ struct ObjectReader {
     self.faults = faults
   }
 
-  init(_ members: [JSONMember], at place: Place, faults: FaultCollector) {
-    self.place = place
-    self.members = members
-    self.faults = faults
-  }
-
   func place(of key: String) -> Place {
     place.key(key, line: members.last { $0.key == key }?.line ?? place.line)
   }

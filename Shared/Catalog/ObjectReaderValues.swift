@@ -34,9 +34,12 @@ extension ObjectReader {
   }
 
   /// Texts for people, each of a locale of its own.
-  func localizations() -> [Localization] {
+  ///
+  /// - Parameter check: What else is asked of each.
+  func localizations(check: (ObjectReader) -> Void = { _ in }) -> [Localization] {
     var seen: Set<String> = []
     return objects("localizations").compactMap { reader in
+      check(reader)
       reader.require("locale", remedy: "add the locale, such as \"en_US\"")
       let (name, description) = (reader.text("displayName"), reader.text("description"))
       guard let locale = reader.text("locale") else { return nil }

@@ -13,7 +13,14 @@ struct Presentation {
     appVersions = reader.has("appVersions") ? reader.appVersions() : nil
     prices = reader.object("prices").map(Self.prices)
     metadata = reader.has("metadata") ? reader.metadata() : nil
-    localizations = reader.has("localizations") ? reader.strictLocalizations() : nil
+    localizations =
+      reader.has("localizations")
+      ? reader.localizations { one in
+        // In a file written by hand unknown keys are mostly misspelled ones.
+        one.reportRepeated()
+        one.reportUnknown(except: ObjectReader.localizationKeys)
+        one.require("displayName", remedy: "add the name that customers read")
+      } : nil
   }
 
   /// Lays it over the product; localizations take the place of those of their locale.
@@ -67,20 +74,6 @@ struct Presentation {
 
 extension ObjectReader {
   static let localizationKeys = ["locale", "displayName", "description"]
-
-  /// Localizations of a file written by hand, where unknown keys are mostly misspelled ones.
-  func strictLocalizations() -> [Localization] {
-    let found = localizations()
-    for (node, place) in elements("localizations") {
-      // What is no object is told of already.
-      guard case .object(let members) = node.value else { continue }
-      let localization = ObjectReader(members, at: place, faults: faults)
-      localization.reportRepeated()
-      localization.reportUnknown(except: Self.localizationKeys)
-      localization.require("displayName", remedy: "add the name that customers read")
-    }
-    return found
-  }
 
   /// A name by the rule of names; nil, with a fault, for another text.
   func name(_ key: String) -> String? {

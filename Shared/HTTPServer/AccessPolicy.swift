@@ -79,14 +79,10 @@ public struct AccessPolicy: Sendable {
       guard found == nil else { return nil }
       found = field.value
     }
-    guard let value = found?.utf8.drop(while: { $0 == UInt8(ascii: " ") }),
-      let space = value.firstIndex(of: UInt8(ascii: " ")),
-      Headers.same(String(Substring(value[..<space])), "Bearer")
+    guard let parts = found?.utf8.split(separator: UInt8(ascii: " ")), parts.count == 2,
+      Headers.same(String(Substring(parts[0])), "Bearer")
     else { return nil }
-    let token = value[space...].drop { $0 == UInt8(ascii: " ") }
-    let end = token.firstIndex(of: UInt8(ascii: " ")) ?? token.endIndex
-    guard !token.isEmpty, token[end...].allSatisfy({ $0 == UInt8(ascii: " ") }) else { return nil }
-    return String(Substring(token[..<end]))
+    return String(Substring(parts[1]))
   }
 }
 

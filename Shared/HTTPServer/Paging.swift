@@ -35,4 +35,9 @@ extension Problem {
       status: 400, type: "invalid-parameter", title: "Invalid parameter",
       detail: "\(name) cannot be used: \(remedy)", members: ["parameter": .string(name)])
   }
+
+  /// 400: a cursor that no page has given.
+  public static var badCursor: Problem {
+    .invalidParameter("cursor", "give the 'next' of the page before, unchanged.")
+  }
 }

@@ -52,8 +52,6 @@ public final class RateTable: Sendable {
   }
 
   let policy: String
-  /// The partition, quoted.
-  let name: String
   /// What the quota is counted by, in the fields: `key` or `customer`.
   let partition: String
   private let window: Int64
@@ -69,7 +67,6 @@ public final class RateTable: Sendable {
     _ now: @escaping @Sendable () -> Int64
   ) {
     self.partition = partition
-    name = "\"\(partition)\""
     policy = "\"\(partition)\";q=\(quota.requests);w=\(quota.seconds)"
     window = Int64(quota.seconds) * 1_000_000_000
     interval = max(1, window / Int64(quota.requests))
@@ -147,18 +144,13 @@ final class RateMeter: Sendable {
   var fields: [(String, String)] {
     let counted = state.withLock { $0.counted }
     guard !counted.isEmpty else { return [] }
-    var policies = ""
-    var readings = ""
-    for (table, reading) in counted {
-      if !policies.isEmpty {
-        policies += ", "
-        readings += ", "
-      }
-      policies += table.policy
-      readings += table.name
-      readings += ";r=\(reading.remaining);t=\(seconds(reading.untilFull))"
+    let readings = counted.map { table, reading in
+      "\"\(table.partition)\";r=\(reading.remaining);t=\(seconds(reading.untilFull))"
     }
-    return [("RateLimit-Policy", policies), ("RateLimit", readings)]
+    return [
+      ("RateLimit-Policy", counted.map(\.table.policy).joined(separator: ", ")),
+      ("RateLimit", readings.joined(separator: ", ")),
+    ]
   }
 
   private func seconds(_ nanoseconds: Int64) -> Int64 {

@@ -2,7 +2,6 @@ import Events
 import Kafka
 import SQLite
 import ServiceRuntime
-import ServiceRuntime
 
 /// Writes records that cannot be used to the dead-letter topic: original key, value and headers,
 /// and beside them why and where they came from.

@@ -15,8 +15,12 @@ final class OutboxAge: Sendable {
 
   /// Looks at the first row behind those that the broker has, unless it was looked at a moment ago.
   func look(_ reader: @autoclosure () throws -> OutboxReader, after id: Int64) throws {
-    guard next.withLock({ $0.hasPassed }) else { return }
-    next.withLock { $0 = .after(Self.interval) }
+    let isDue = next.withLock { next in
+      guard next.hasPassed else { return false }
+      next = .after(Self.interval)
+      return true
+    }
+    guard isDue else { return }
     let row = try reader().oldest(after: id)
     oldest.withLock { $0 = row.map { Oldest(id: $0.id, at: $0.timestamp) } ?? Oldest() }
   }

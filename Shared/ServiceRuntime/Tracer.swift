@@ -16,7 +16,7 @@ public struct Span: Sendable {
   /// The span that caused it; nil for the first of a trace.
   public let parent: UInt64?
   /// Few different ones, such as `POST /v1/orders`.
-  public var name: String
+  public let name: String
   /// What kind of step it was.
   public let kind: Kind
   /// When it began, UTC nanoseconds.

@@ -25,7 +25,7 @@ extension Shards {
     // A refusal is everyone's: the request is at fault, or the caller.
     let inOrder = asked.compactMap { answers[$0] }
     if let refusal = inOrder.first(where: { $0.status != 200 }) { return refusal }
-    guard let first = inOrder.first else { throw Self.badCursor }
+    guard let first = inOrder.first else { throw Problem.badCursor }
     let pages = try answers.mapValues { try ShardPage($0.body, gathering) }
     let merged = ShardPages(pages, cursors, isDescending: gathering.isDescending)
       .page(of: limit)
@@ -41,9 +41,6 @@ extension Shards {
     ordinal == shard.ordinal
       ? try await here(request) : try await peers.forward(request, to: ordinal)
   }
-
-  private static let badCursor = Problem.invalidParameter(
-    "cursor", "give the 'next' of the page before, unchanged.")
 
   /// The first answer with the list and `next` of all.
   private static func document(
@@ -161,7 +158,7 @@ struct ShardCursors: Equatable {
       $0.isEmpty ? .beginning : $0 == "-" ? .done : .after(String($0))
     }
     guard places.count == count, places.contains(where: { $0 != .done }) else {
-      throw .invalidParameter("cursor", "give the 'next' of the page before, unchanged.")
+      throw .badCursor
     }
   }
 

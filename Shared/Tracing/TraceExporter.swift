@@ -88,24 +88,16 @@ final class TraceExporter: Service {
     var fault = "no answer"
     for attempt in 0..<Self.tries {
       if attempt > 0, stopping.wait(by: .after(.seconds(1 << attempt))) != nil { return fault }
-      switch answer(request) {
-      case .success(let response):
+      do {
+        let response = try client.sendAndWait(request)
         if response.isSuccess { return nil }
         fault = "the collector answered \(response.status)"
         // The statuses that the OTLP specification calls retryable.
         guard [429, 502, 503, 504].contains(response.status) else { return fault }
-      case .failure(let error):
+      } catch {
         fault = error.description
       }
     }
     return fault
-  }
-
-  private func answer(_ request: HTTPRequest) -> Result<HTTPResponse, HTTPClientError> {
-    do {
-      return .success(try client.sendAndWait(request))
-    } catch {
-      return .failure(error)
-    }
   }
 }

@@ -128,7 +128,7 @@ struct EntryCursor: Sendable {
     guard let text else { return }
     let parts = text.split(separator: " ")
     guard parts.count == 2, let at = Int64(parts[0]) else {
-      throw .invalidParameter("cursor", "give the 'next' of the page before, unchanged.")
+      throw .badCursor
     }
     (self.at, id) = (at, String(parts[1]))
   }

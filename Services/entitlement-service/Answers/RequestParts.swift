@@ -43,19 +43,15 @@ extension Request {
   /// What `next` of the page before said, decoded; nil for the first page.
   func cursor() throws(Problem) -> String? {
     guard let text = queryValue("cursor") else { return nil }
-    guard let bytes = Base64URL.decode(text), !bytes.isEmpty else { throw Self.badCursor }
+    guard let bytes = Base64URL.decode(text), !bytes.isEmpty else { throw .badCursor }
     return String(decoding: bytes, as: UTF8.self)
   }
 
   /// A cursor that is a number.
   func numberCursor() throws(Problem) -> Int64? {
     guard let text = try cursor() else { return nil }
-    guard let number = Int64(text) else { throw Self.badCursor }
+    guard let number = Int64(text) else { throw .badCursor }
     return number
-  }
-
-  private static var badCursor: Problem {
-    .invalidParameter("cursor", "give the 'next' of the page before, unchanged.")
   }
 
   /// The Idempotency-Key that every write here needs.

@@ -23,7 +23,9 @@ struct CustomerRoutes: Sendable {
     router.on(.post, "\(customer)/transfers", scope: .entitlementsWrite) { request in
       try await transfer(request)
     }
-    router.on(.post, "\(customer)/erasure", scope: .admin, findsDone: true) { request in try await erase(request) }
+    router.on(.post, "\(customer)/erasure", scope: .admin, findsDone: true) { request in
+      try await erase(request)
+    }
   }
 
   private func read(_ request: Request) async throws -> Response {

@@ -66,7 +66,7 @@ struct ListOrders: Sendable {
     limit = try request.pageLimit(default: Self.usualPage, most: Self.largestPage)
     if let text = request.queryValue("cursor") {
       guard let cursor = Cursor(text) else {
-        throw .invalidParameter("cursor", "take it from the member next of the page before.")
+        throw .badCursor
       }
       self.cursor = cursor
     }

@@ -28,7 +28,7 @@ struct FoldFacts: Sendable {
       let lane = AppleLane(bundleId: fact.bundleId, environment: fact.environment)
       try NewestNotifications.note(lane, fact.receivedAt, change)
     }
-    guard shard.owns(record.partition), let lineage = fact.lineage else { return }
+    guard let lineage = fact.lineage else { return }
     if let proof = fact.proof {
       try transaction.run(
         "INSERT INTO rebuild_proved (proof_id) VALUES (?) ON CONFLICT DO NOTHING", proof.id)

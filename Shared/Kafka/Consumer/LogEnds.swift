@@ -29,9 +29,7 @@ extension Consumer {
       var high: Int64 = 0
       let code = unsafe rd_kafka_get_watermark_offsets(
         handle, partition.topic, partition.partition, &low, &high)
-      try check(code, "looking where \(partition) ends")
-      guard high >= 0 else { throw KafkaError(code: .timedOut, reason: "not heard of yet") }
-      return high
+      return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
     }
   }
 
