@@ -7,7 +7,7 @@ import SQLite
 enum WaitingRecords {
   /// Whether any record waits at all, which is asked once per batch.
   static func isEmpty(_ transaction: Transaction) throws -> Bool {
-    try transaction.first("SELECT 1 FROM waiting_records LIMIT 1") { _ in true } == nil
+    try !transaction.exists("SELECT 1 FROM waiting_records LIMIT 1")
   }
 
   /// Whether a record of this key waits; with `id`, whether one waits that is older.
@@ -15,9 +15,9 @@ enum WaitingRecords {
     _ transaction: Transaction, topic: String, key: [UInt8]?, before id: Int64 = Int64.max
   ) throws -> Bool {
     guard let key else { return false }
-    return try transaction.first(
+    return try transaction.exists(
       "SELECT 1 FROM waiting_records WHERE topic = ? AND key = ? AND id < ? LIMIT 1", topic, key, id
-    ) { _ in true } ?? false
+    )
   }
 
   static func insert(_ transaction: Transaction, _ record: ReceivedRecord, reason: String) throws {

@@ -3,7 +3,7 @@ import CSQLite
 /// A connection to a store, for the thread that opened it.
 ///
 /// Services use `Writer` and `Readers`; this is for tools, tests and migrations.
-public struct Connection: ~Copyable {
+public struct Connection: StoreRows, ~Copyable {
   /// How a store is opened.
   public enum Mode: Sendable {
     /// Read and write; the file is made when it is not there.
@@ -99,6 +99,11 @@ public struct Connection: ~Copyable {
     _ sql: String, _ values: (any Bindable)?..., map: (borrowing Row) throws -> T
   ) throws -> T? {
     try database.unguarded { try database.first(sql, values, map) }
+  }
+
+  /// Whether a query finds any row.
+  public func exists(_ sql: String, _ values: (any Bindable)?...) throws -> Bool {
+    try database.unguarded { try database.first(sql, values) { _ in true } != nil }
   }
 }
 

@@ -1,5 +1,5 @@
 /// What a read job works with: one snapshot of the store; valid only inside the job.
-public final class Reader {
+public final class Reader: StoreRows {
   let database: Database
   private var isOpen = true
   /// How many statements it may still run; without a transaction a second one would see another state.
@@ -24,6 +24,12 @@ public final class Reader {
   ) throws -> T? {
     check()
     return try database.first(sql, values, map)
+  }
+
+  /// Whether a query finds any row.
+  public func exists(_ sql: String, _ values: (any Bindable)?...) throws -> Bool {
+    check()
+    return try database.first(sql, values) { _ in true } != nil
   }
 
   /// Shows each row of a query to the body.

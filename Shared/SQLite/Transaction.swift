@@ -1,7 +1,7 @@
 /// What a write job works with; valid only inside the job that receives it.
 ///
 /// Many jobs share one COMMIT. A job that throws is rolled back alone.
-public final class Transaction {
+public final class Transaction: StoreRows {
   private let database: Database
   private var isOpen = true
   private var depth = 0
@@ -37,6 +37,12 @@ public final class Transaction {
   ) throws -> T? {
     try check()
     return try database.first(sql, values, map)
+  }
+
+  /// Whether a query finds any row.
+  public func exists(_ sql: String, _ values: (any Bindable)?...) throws -> Bool {
+    try check()
+    return try database.first(sql, values) { _ in true } != nil
   }
 
   /// Shows each row of a query to the body.

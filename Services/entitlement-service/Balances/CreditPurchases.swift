@@ -150,19 +150,18 @@ struct CreditPurchases: Sendable {
     _ transaction: Transaction, _ bought: LineageTransaction, _ lineage: LineageID,
     _ customer: String
   ) throws -> Bool {
-    if try transaction.first(
+    if try transaction.exists(
       "SELECT 1 FROM credited_before WHERE lineage = ? AND transaction_id = ?",
-      lineage.description, bought.transactionId, map: { _ in true }) != nil
+      lineage.description, bought.transactionId)
     {
       return true
     }
-    return try transaction.first(
+    return try transaction.exists(
       """
       SELECT 1 FROM balance_entries
       WHERE customer = ? AND lineage = ? AND kind = 'credit'
         AND (transaction_id = ? OR (line_item IS NOT NULL AND line_item = ?)) LIMIT 1
-      """, customer, lineage.description, bought.transactionId, bought.webOrderLineItemId,
-      map: { _ in true }) != nil
+      """, customer, lineage.description, bought.transactionId, bought.webOrderLineItemId)
   }
 
   /// Whether another customer still has what the transaction brought: it brings it only once.
@@ -170,12 +169,12 @@ struct CreditPurchases: Sendable {
     _ transaction: Transaction, _ bought: LineageTransaction, _ lineage: LineageID,
     _ customer: String
   ) throws -> Bool {
-    try transaction.first(
+    try transaction.exists(
       """
       SELECT 1 FROM balance_entries
       WHERE lineage = ? AND transaction_id = ? AND customer <> ? AND kind <> 'expiry'
       GROUP BY customer, unit HAVING SUM(intended) > 0 LIMIT 1
-      """, lineage.description, bought.transactionId, customer, map: { _ in true }) != nil
+      """, lineage.description, bought.transactionId, customer)
   }
 
   /// What the ledger knows of one transaction and unit.

@@ -66,13 +66,12 @@ enum Lots {
     _ entry: BalanceEntry, _ account: Account, _ transaction: Transaction
   ) throws -> Bool {
     guard let lineage = entry.lineage, let id = entry.transactionId else { return false }
-    return try transaction.first(
+    return try transaction.exists(
       """
       SELECT 1 FROM balance_entries
       WHERE lineage = ? AND transaction_id = ? AND customer = ? AND unit = ? AND kind = 'credit'
         AND expires_at IS NULL LIMIT 1
-      """, lineage, id, account.customer, account.unit
-    ) { _ in true } ?? false
+      """, lineage, id, account.customer, account.unit)
   }
 
   /// Takes an amount from the lots: from the entry's own first, then from what ends first.

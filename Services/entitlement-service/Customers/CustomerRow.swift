@@ -45,44 +45,29 @@ struct CustomerRow: Sendable {
   }
 
   /// The row of exactly this customer; an empty one for a customer of whom nothing is known.
-  static func exactly(_ transaction: Transaction, _ customer: String) throws -> CustomerRow {
-    try transaction.first(columns, customer) { CustomerRow(customer, $0) }
-      ?? transaction.first(erasedColumns, SHA256.hex(customer)) {
-        CustomerRow(erased: customer, $0)
-      }
+  static func exactly(_ rows: some StoreRows, _ customer: String) throws -> CustomerRow {
+    try rows.first(columns, customer) { CustomerRow(customer, $0) } ?? unnamed(rows, customer)
+  }
+
+  /// The row of a customer who has none by name: of an erased one, or an empty one.
+  static func unnamed(_ rows: some StoreRows, _ customer: String) throws -> CustomerRow {
+    try rows.first(erasedColumns, SHA256.hex(customer)) { CustomerRow(erased: customer, $0) }
       ?? CustomerRow(customer)
   }
 
   /// The row of the customer, or of the one who has everything since a merge.
-  static func load(_ transaction: Transaction, _ customer: String) throws -> CustomerRow {
-    let row = try exactly(transaction, customer)
-    return try row.mergedInto.map { try exactly(transaction, $0) } ?? row
+  static func load(_ rows: some StoreRows, _ customer: String) throws -> CustomerRow {
+    let row = try exactly(rows, customer)
+    return try row.mergedInto.map { try exactly(rows, $0) } ?? row
   }
 
-  /// The same for a write by a person or a key.
+  /// The same row, for a write by a person or a key.
   ///
   /// - Throws: `Problem` 410 `customer-erased`: what was erased may not come back.
   static func writable(_ transaction: Transaction, _ customer: String) throws -> CustomerRow {
     let row = try load(transaction, customer)
     guard row.erasedAt == nil else { throw Problem.customerErased }
     return row
-  }
-
-  /// The same for a read.
-  static func exactly(_ reader: Reader, _ customer: String) throws -> CustomerRow {
-    try reader.first(columns, customer) { CustomerRow(customer, $0) } ?? unnamed(reader, customer)
-  }
-
-  /// The row of a customer who has none by name: of an erased one, or an empty one.
-  static func unnamed(_ reader: Reader, _ customer: String) throws -> CustomerRow {
-    try reader.first(erasedColumns, SHA256.hex(customer)) { CustomerRow(erased: customer, $0) }
-      ?? CustomerRow(customer)
-  }
-
-  /// The same for a read.
-  static func load(_ reader: Reader, _ customer: String) throws -> CustomerRow {
-    let row = try exactly(reader, customer)
-    return try row.mergedInto.map { try exactly(reader, $0) } ?? row
   }
 
   /// Writes version, times and the next time that is due.

@@ -26,9 +26,7 @@ enum FoldPurchases {
     if isRedirected && state.holding == .left && state.cause.kind == "merge" { return }
     let hasOthers =
       try isRedirected
-      || transaction.first("SELECT 1 FROM customers WHERE merged_into = ? LIMIT 1", row.customer) {
-        _ in true
-      } ?? false
+      || transaction.exists("SELECT 1 FROM customers WHERE merged_into = ? LIMIT 1", row.customer)
     guard hasOthers else { return try fold(state, encoded, row.customer, transaction) }
     try transaction.run(
       """

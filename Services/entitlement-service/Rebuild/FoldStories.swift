@@ -81,9 +81,7 @@ enum FoldStories {
     let customers = try RebuildTables.customers(transaction, after: cursor, limit: batch)
     for customer in customers {
       let isMerged =
-        try transaction.first("SELECT 1 FROM rebuild_merges WHERE customer = ?", customer) { _ in
-          true
-        } ?? false
+        try transaction.exists("SELECT 1 FROM rebuild_merges WHERE customer = ?", customer)
       if !isMerged { try fold(customer, change) }
     }
     return customers.last
@@ -93,9 +91,8 @@ enum FoldStories {
   private static func fold(_ customer: String, _ change: Change) throws {
     let transaction = change.transaction
     let hasAliases =
-      try transaction.first(
-        "SELECT 1 FROM rebuild_merges WHERE into_customer = ? LIMIT 1", customer
-      ) { _ in true } ?? false
+      try transaction.exists(
+        "SELECT 1 FROM rebuild_merges WHERE into_customer = ? LIMIT 1", customer)
     var fold = StoryFold(change: change)
     let alone =
       "SELECT customer, version, type, at, event FROM timeline WHERE customer = ?1 ORDER BY version"

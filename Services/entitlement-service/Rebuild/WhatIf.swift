@@ -78,10 +78,9 @@ enum WhatIf {
       let transaction = change.transaction
       guard try CustomerRow.exactly(transaction, customer).mergedInto == nil else { return [] }
       if let lineage {
-        let row = try transaction.first(
-          "SELECT 1 FROM purchases WHERE customer = ? AND lineage = ?", customer, lineage
-        ) { _ in true }
-        guard row != nil else { return [] }
+        let has = try transaction.exists(
+          "SELECT 1 FROM purchases WHERE customer = ? AND lineage = ?", customer, lineage)
+        guard has else { return [] }
       }
       let result = Entitlements.compute(
         Holdings(

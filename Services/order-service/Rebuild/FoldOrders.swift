@@ -17,9 +17,8 @@ enum FoldOrders {
           "SELECT max(revision) FROM order_moves WHERE order_id = ?", order.id
         ) { $0.optionalInt(0) } ?? nil
       let isKnown =
-        try transaction.first(
-          "SELECT 1 FROM order_moves WHERE order_id = ? AND revision = ?", order.id, order.revision
-        ) { _ in true } ?? false
+        try transaction.exists(
+          "SELECT 1 FROM order_moves WHERE order_id = ? AND revision = ?", order.id, order.revision)
       guard !isKnown else { return }
       if order.revision > known ?? 0 { try OrderStore.put(transaction, order, body) }
       try OrderMoves.insert(transaction, order)

@@ -63,9 +63,7 @@ struct StoreCheck {
   }
 
   private static func has(_ table: String, _ reader: Reader) throws -> Bool {
-    try reader.first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", table) { _ in
-      true
-    } ?? false
+    try reader.exists("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", table)
   }
 
   /// Balances that differ from their entries; nil for a store without balances.

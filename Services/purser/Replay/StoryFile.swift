@@ -42,7 +42,7 @@ final class StoryFile {
     self.path = path ?? "\(settings.temporaryFolder)/purser-story-\(UUID().uuidString)"
     store = try Connection(path: self.path, mode: .readWrite)
     let isBegun =
-      try store.first("SELECT 1 FROM sqlite_schema WHERE name = 'question'") { _ in true } ?? false
+      try store.exists("SELECT 1 FROM sqlite_schema WHERE name = 'question'")
     if isBegun {
       let known = try store.first("SELECT text FROM question") { $0.text(0) }
       guard known == question else { throw OtherQuestion(folder: self.path) }

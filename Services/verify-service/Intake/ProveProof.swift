@@ -74,9 +74,7 @@ extension Metrics {
 extension ProofOutcomes {
   /// Whether anything was decided about a proof, or one of its parts.
   static func isBegun(_ transaction: Transaction, _ proofId: String) throws -> Bool {
-    try transaction.first("SELECT 1 FROM proof_outcomes WHERE proof_id = ? LIMIT 1", proofId) { _ in
-      true
-    } ?? false
+    try transaction.exists("SELECT 1 FROM proof_outcomes WHERE proof_id = ? LIMIT 1", proofId)
   }
 
   /// Decides a proof whose customer was erased after it was posted.

@@ -18,9 +18,8 @@ enum ProofOutcomes {
   static func isDecided(_ transaction: Transaction, _ proofId: String, part: ProofPart? = nil)
     throws -> Bool
   {
-    try transaction.first(
-      "SELECT 1 FROM proof_outcomes WHERE proof_id = ? AND part = ?", proofId, part?.index ?? 0
-    ) { _ in true } ?? false
+    try transaction.exists(
+      "SELECT 1 FROM proof_outcomes WHERE proof_id = ? AND part = ?", proofId, part?.index ?? 0)
   }
 
   /// Decides a proof and publishes the outcome; a proof that has one keeps it.

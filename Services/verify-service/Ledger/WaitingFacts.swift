@@ -18,9 +18,8 @@ enum WaitingFacts {
     """
 
   static func isWaiting(_ transaction: Transaction, _ lineage: LineageID) throws -> Bool {
-    try transaction.first(
-      "SELECT 1 FROM waiting_facts WHERE lineage = ? LIMIT 1", lineage.description
-    ) { _ in true } ?? false
+    try transaction.exists(
+      "SELECT 1 FROM waiting_facts WHERE lineage = ? LIMIT 1", lineage.description)
   }
 
   static func insert(_ change: Change, _ fact: FactContents, dueAt: Int64) throws {

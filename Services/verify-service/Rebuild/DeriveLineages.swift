@@ -25,8 +25,7 @@ enum DeriveLineages {
     else { return nil }
     return { change in
       let isThere =
-        try change.transaction.first("SELECT 1 FROM lineages WHERE lineage = ?", name) { _ in true }
-        ?? false
+        try change.transaction.exists("SELECT 1 FROM lineages WHERE lineage = ?", name)
       guard isThere, let contents = try? FactContents.read(fact) else { return }
       try change.transaction.run(
         "INSERT INTO rebuild_derived (lineage) VALUES (?) ON CONFLICT DO NOTHING", name)

@@ -38,15 +38,13 @@ struct FoldFacts: Sendable {
         "INSERT INTO rebuild_receipts (lineage) VALUES (?) ON CONFLICT DO NOTHING", lineage)
     }
     let isWanted =
-      try transaction.first("SELECT 1 FROM rebuild_moves WHERE fact = ?", fact.hash) { _ in true }
-      ?? false
+      try transaction.exists("SELECT 1 FROM rebuild_moves WHERE fact = ?", fact.hash)
     if isWanted, let contents = try FactContents.read(fact) {
       try transaction.run(
         "UPDATE rebuild_moves SET signed_date = ? WHERE fact = ?", contents.signedDate, fact.hash)
     }
     let isApplied =
-      try transaction.first("SELECT 1 FROM lineages WHERE lineage = ?", lineage) { _ in true }
-      ?? false
+      try transaction.exists("SELECT 1 FROM lineages WHERE lineage = ?", lineage)
     if isApplied, fact.notificationType == "CONSUMPTION_REQUEST" {
       try transaction.run(
         "INSERT INTO consumption_requests (id, lineage) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -68,10 +66,7 @@ struct FoldFacts: Sendable {
     else { return nil }
     return { change in
       let isReceipts =
-        try change.transaction.first("SELECT 1 FROM rebuild_receipts WHERE lineage = ?", name) {
-          _ in
-          true
-        } ?? false
+        try change.transaction.exists("SELECT 1 FROM rebuild_receipts WHERE lineage = ?", name)
       guard isReceipts, let contents = try FactContents.read(fact) else { return }
       try merge(contents, of: name, into: "rebuild_receipts", change)
     }
@@ -99,9 +94,7 @@ struct FoldFacts: Sendable {
     guard let proof = try record.decode(Proof.self, type: .proofSubmitted) else { return nil }
     return { change in
       let isProved =
-        try change.transaction.first("SELECT 1 FROM rebuild_proved WHERE proof_id = ?", proof.id) {
-          _ in true
-        } ?? false
+        try change.transaction.exists("SELECT 1 FROM rebuild_proved WHERE proof_id = ?", proof.id)
       guard !isProved, try !ProofOutcomes.isBegun(change.transaction, proof.id) else { return }
       try change.putBack(record, reason: "rebuilt: read, and not decided")
     }

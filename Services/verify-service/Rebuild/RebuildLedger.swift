@@ -48,7 +48,7 @@ enum RebuildLedger {
     let facts = FoldFacts(lanes: homes, shard: shard)
     try rebuild.read([.appstore], to: .position, whole: !homes.isEmpty) { try facts.collect($0) }
     let hasReceipts = try rebuild.look { change in
-      try change.transaction.first("SELECT 1 FROM rebuild_receipts LIMIT 1") { _ in true } ?? false
+      try change.transaction.exists("SELECT 1 FROM rebuild_receipts LIMIT 1")
     }
     if hasReceipts {
       try rebuild.read([.appstore], to: .position) { try FoldFacts.collectReceipts($0) }

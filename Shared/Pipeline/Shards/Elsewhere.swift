@@ -25,6 +25,6 @@ public enum Elsewhere {
 
   /// Whether there is anything in it.
   public static func isNeeded(_ reader: Reader) throws -> Bool {
-    try reader.first("SELECT 1 FROM elsewhere LIMIT 1") { _ in true } ?? false
+    try reader.exists("SELECT 1 FROM elsewhere LIMIT 1")
   }
 }
