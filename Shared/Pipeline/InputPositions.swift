@@ -3,15 +3,11 @@ import SQLite
 
 /// The next offset to read of each partition, kept with the state that was read from it.
 enum InputPositions {
-  static func all(_ reader: Reader) throws -> [TopicPartition: Int64] {
-    let rows = try reader.query("SELECT topic, partition, next_offset FROM input_positions") {
-      row in
-      (
-        TopicPartition(topic: row.text(0), partition: Int32(truncatingIfNeeded: row.int(1))),
-        row.int(2)
-      )
+  static func all(_ rows: borrowing some StoreRows & ~Copyable) throws -> [TopicPartition: Int64] {
+    let found = try rows.query("SELECT topic, partition, next_offset FROM input_positions") {
+      (TopicPartition($0.text(0), Int32(truncatingIfNeeded: $0.int(1))), $0.int(2))
     }
-    return Dictionary(rows, uniquingKeysWith: { max($0, $1) })
+    return Dictionary(found, uniquingKeysWith: { max($0, $1) })
   }
 
   static func set(_ transaction: Transaction, _ positions: [TopicPartition: Int64]) throws {

@@ -102,9 +102,8 @@ public struct PipelineParts: Sendable {
     let plan = TopicPlan(names: settings.topics, checked: settings.topicCheck)
     let all = Set(inputs.keys).union(outputs).union([.deadLetters])
     let read = Set(inputs.keys)
-    let prefix = settings.topics.prefix
     let shard = settings.shards.shard
-    let group = "\(prefix)\(service)\(shard.suffix)"
+    let group = shard.group(of: service, settings.topics)
     processor = Processor(
       inputs: inputs, wholeInputs: wholeInputs, store: store, relay: relay, log: log,
       metrics: metrics,

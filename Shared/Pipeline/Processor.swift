@@ -270,10 +270,10 @@ public final class Processor: Service {
   static func owned(_ counts: [Topic: Int], _ context: StoreContext, whole: Set<Topic>)
     -> [TopicPartition]
   {
-    counts.flatMap { topic, count in
-      (0..<Int32(count)).filter { whole.contains(topic) || context.shard.owns($0) }
-        .map { TopicPartition(context.topics.name(of: topic), $0) }
-    }
+    let whole = Set(whole.map(context.topics.name(of:)))
+    return counts.flatMap { topic, count in
+      (0..<Int32(count)).map { TopicPartition(context.topics.name(of: topic), $0) }
+    }.filter { context.shard.reads($0, whole: whole) }
   }
 
   /// Whether the same may succeed later.

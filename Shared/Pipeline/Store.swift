@@ -59,6 +59,29 @@ public final class Store: Sendable {
     context.outbox.begin(newestID: newest)
   }
 
+  /// Finishes what is queued and closes the store.
+  func close(by deadline: Deadline) async {
+    await readers.close(by: deadline)
+    await writer.close(by: deadline)
+  }
+
+  /// The same for a store that no service has; blocks.
+  ///
+  /// Only for threads of ours.
+  func closeAndWait() {
+    let closed = Completion<Void>()
+    Task {
+      await close(by: .after(.seconds(60)))
+      closed.complete(with: ())
+    }
+    closed.wait()
+  }
+
+  /// All files of a store.
+  static func files(of path: String) -> [String] {
+    [path, "\(path)-wal", "\(path)-shm", "\(path).lock"]
+  }
+
   /// Says that a timer's next due time may have changed for a reason outside of the store.
   public func rescheduleTimers() { context.timersWake.signal() }
 
@@ -118,8 +141,7 @@ public final class StoreService: Service {
 
   /// Finishes what is queued and closes the store.
   public func stop(by deadline: Deadline) async {
-    await store.readers.close(by: deadline)
-    await store.writer.close(by: deadline)
+    await store.close(by: deadline)
     ended.complete(with: ())
   }
 }

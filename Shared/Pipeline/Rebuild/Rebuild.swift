@@ -79,7 +79,7 @@ public final class Rebuild {
       throw TopicsMissing(names: [topics.name(of: topic)])
     }
     consumer = try Consumer(
-      settings.kafka, groupID: "\(topics.prefix)\(service)\(shard.suffix)",
+      settings.kafka, groupID: shard.group(of: service, topics),
       name: "\(service)-rebuild", log: log, metrics: metrics)
     var ends = try consumer.ends(of: partitions, timeout: Self.patience)
     inputNames = Set(reads.map(settings.topics.name(of:)))
@@ -108,15 +108,14 @@ public final class Rebuild {
         ends.merge(later.filter { $0.value >= 0 }) { min($0, $1) }
       }
       let inputs = partitions.filter { [inputNames] in
-        inputNames.contains($0.topic)
-          && (wholeNames.contains($0.topic) || shard.owns($0.partition))
+        inputNames.contains($0.topic) && shard.reads($0, whole: wholeNames)
       }
       let committed = try consumer.committed(inputs, timeout: Self.patience).noted
       begun = RebuildNote(
         plan: plan,
         beginnings: try consumer.beginnings(of: partitions, timeout: Self.patience).noted,
         ends: ends.noted, committed: committed, positions: committed)
-      for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+      for file in Store.files(of: temporaryPath) { unsafe unlink(file) }
     }
     beginnings = [TopicPartition: Int64](noted: begun.beginnings)
     self.ends = [TopicPartition: Int64](noted: begun.ends)
@@ -199,14 +198,14 @@ public final class Rebuild {
     guard unsafe rename(temporaryPath, path) == 0 else {
       throw RebuildError.cannotName(temporaryPath, path, code: errno)
     }
-    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+    for file in Store.files(of: temporaryPath) { unsafe unlink(file) }
     log.info("the store is rebuilt; the service may be started", ["store": .string(path)])
   }
 
   /// Throws the new store away, for one that was only to be looked at.
   public func discard() {
     close()
-    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+    for file in Store.files(of: temporaryPath) { unsafe unlink(file) }
   }
 
   /// What is noted of the step under way.
@@ -223,18 +222,7 @@ public final class Rebuild {
   /// Closes the new store as it is; a killed process leaves it so, too.
   func close() {
     consumer.close()
-    let closed = Completion<Void>()
-    let store = store
-    Task {
-      await store.readers.close(by: .after(.seconds(30)))
-      await store.writer.close(by: .after(.seconds(60)))
-      closed.complete(with: ())
-    }
-    closed.wait()
-  }
-
-  private static func files(of path: String) -> [String] {
-    [path, "\(path)-wal", "\(path)-shm", "\(path).lock"]
+    store.closeAndWait()
   }
 }
 

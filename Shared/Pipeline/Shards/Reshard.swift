@@ -153,12 +153,11 @@ public struct Reshard {
     let inputs = Set(plan.inputs.map(settings.topics.name(of:)))
     for shard in shards {
       let own = positions.filter {
-        inputs.contains($0.key.topic)
-          && (whole.contains($0.key.topic) || shard.owns($0.key.partition))
+        inputs.contains($0.key.topic) && shard.reads($0.key, whole: whole)
       }
       guard !own.isEmpty else { continue }
       let consumer = try Consumer(
-        settings.kafka, groupID: "\(settings.topics.prefix)\(plan.service)\(shard.suffix)",
+        settings.kafka, groupID: shard.group(of: plan.service, settings.topics),
         name: "\(plan.service)-reshard", log: log, metrics: Metrics())
       defer { consumer.close() }
       try consumer.commit(own)
@@ -188,15 +187,11 @@ final class ReshardSource {
     self.path = path
     lock = try StoreLock(store: path)
     connection = try Connection(path: path, mode: .readOnly)
-    let found = try connection.first("SELECT ordinal, count, partitions FROM shard") { row in
-      Shard(ordinal: Int(row.int(0)), count: Int(row.int(1)), partitions: Int(row.int(2)))
+    guard let found = try ShardOfStore.read(connection) else {
+      throw ReshardError.incomplete("\(path) does not say which shard it is")
     }
-    guard let found else { throw ReshardError.incomplete("\(path) does not say which shard it is") }
     shard = found
-    let rows = try connection.query("SELECT topic, partition, next_offset FROM input_positions") {
-      (TopicPartition($0.text(0), Int32(truncatingIfNeeded: $0.int(1))), $0.int(2))
-    }
-    positions = Dictionary(uniqueKeysWithValues: rows)
+    positions = try InputPositions.all(connection)
   }
 
   /// How many records wait to be published; nil when none do.
@@ -231,7 +226,7 @@ final class ReshardTarget {
     self.path = path
     self.shard = shard
     temporaryPath = "\(path).resharding"
-    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+    for file in Store.files(of: temporaryPath) { unsafe unlink(file) }
     store = try Store(
       path: temporaryPath, migrations: migrations, source: "/purser/\(service)",
       topics: settings.topics, shard: shard, clock: settings.clock, log: log, metrics: Metrics())
@@ -256,23 +251,12 @@ final class ReshardTarget {
   /// Throws away what has no name.
   func close() {
     closeStore()
-    for file in Self.files(of: temporaryPath) { unsafe unlink(file) }
+    for file in Store.files(of: temporaryPath) { unsafe unlink(file) }
   }
 
   private func closeStore() {
     guard isOpen else { return }
     isOpen = false
-    let closed = Completion<Void>()
-    let store = store
-    Task {
-      await store.readers.close(by: .after(.seconds(30)))
-      await store.writer.close(by: .after(.seconds(60)))
-      closed.complete(with: ())
-    }
-    closed.wait()
-  }
-
-  private static func files(of path: String) -> [String] {
-    [path, "\(path)-wal", "\(path)-shm", "\(path).lock"]
+    store.closeAndWait()
   }
 }

@@ -1,3 +1,4 @@
+import Events
 import Kafka
 
 /// Which part of the partitions a process owns: those whose number leaves its ordinal when divided by
@@ -43,6 +44,16 @@ public struct Shard: Sendable, Equatable, CustomStringConvertible {
   /// What names the shard beside its service, such as in the name of its Kafka group: nothing where it
   /// is alone.
   public var suffix: String { isAlone ? "" : ".\(ordinal)-of-\(count)" }
+
+  /// The Kafka group in which it keeps the positions of a service.
+  func group(of service: String, _ topics: TopicNames) -> String {
+    "\(topics.prefix)\(service)\(suffix)"
+  }
+
+  /// Whether it reads a partition: of topics that are read in full all of them, of others its own.
+  func reads(_ partition: TopicPartition, whole: Set<String>) -> Bool {
+    whole.contains(partition.topic) || owns(partition.partition)
+  }
 
   /// In words.
   public var description: String { "shard \(ordinal) of \(count)" }

@@ -3,15 +3,18 @@ import SQLite
 /// What a store remembers of the shard that it was made for: under another one it holds rows that are
 /// not its own, and lacks others.
 enum ShardOfStore {
+  /// The shard that a store is; nil for one that has not been noted.
+  static func read(_ rows: borrowing some StoreRows & ~Copyable) throws -> Shard? {
+    try rows.first("SELECT ordinal, count, partitions FROM shard") { row in
+      Shard(ordinal: Int(row.int(0)), count: Int(row.int(1)), partitions: Int(row.int(2)))
+    }
+  }
+
   /// Notes the shard in a store that has none, and refuses any other.
   ///
   /// - Throws: `ShardMismatch`.
   static func claim(_ transaction: Transaction, _ shard: Shard, path: String) throws {
-    let known = try transaction.first("SELECT ordinal, count, partitions FROM shard") { row in
-      Shard(
-        ordinal: Int(row.int(0)), count: Int(row.int(1)), partitions: Int(row.int(2)))
-    }
-    guard let known else {
+    guard let known = try read(transaction) else {
       try transaction.run(
         "INSERT INTO shard (id, ordinal, count, partitions) VALUES (1, ?, ?, ?)",
         Int64(shard.ordinal), Int64(shard.count), Int64(shard.partitions))
