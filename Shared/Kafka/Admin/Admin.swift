@@ -99,7 +99,10 @@ public final class Admin: Sendable {
       } catch {
         // What kept us from the brokers may lie in the queue still.
         client.serve(milliseconds: 0)
-        throw client.context.fault ?? error
+        if let fault = client.context.fault { throw fault }
+        // librdkafka speaks of a broken connection also when it has not tried to connect yet.
+        guard error.code == .transport else { throw error }
+        throw KafkaError(code: .timedOut, reason: "no broker answered in \(timeout)")
       }
       client.context.answered()
       guard let found = unsafe found else { return [:] }

@@ -25,7 +25,8 @@ final class ClientContext: Sendable {
   /// The fault that made the client useless, once there is one.
   var fatal: KafkaError? { fatalError.withLock { $0 } }
 
-  /// What came between the client and a broker last; nil once one has answered.
+  /// What came between the client and a broker last, or what named settings to look at; nil once a broker
+  /// has answered.
   ///
   /// librdkafka tries again for ever, and tells whoever asks it only that there was no answer.
   var fault: KafkaError? { lastFault.withLock { $0 } }
@@ -86,7 +87,11 @@ final class ClientContext: Sendable {
     // That all brokers are away only follows from what was said of each.
     if code != .allBrokersDown {
       let reason = code.advice.map { "\(detail): \($0)" } ?? detail
-      lastFault.withLock { $0 = KafkaError(code: code, reason: reason) }
+      lastFault.withLock { last in
+        // A connection that breaks after a refusal says less than the refusal.
+        guard code.advice != nil || last?.code.advice == nil else { return }
+        last = KafkaError(code: code, reason: reason)
+      }
     }
     log.warning("the kafka client lost a broker or met a fault", fields)
   }
