@@ -16,7 +16,8 @@ public struct ClientConfiguration: Sendable, CustomStringConvertible, CustomRefl
   /// Shows no values.
   public var customMirror: Mirror { Mirror(self, children: ["names": names]) }
 
-  private init(checked properties: [String: String]) { self.properties = properties }
+  /// A configuration of properties that need no check.
+  init(checked properties: [String: String]) { self.properties = properties }
 
   /// A configuration that names the brokers and nothing else.
   public static func bootstrap(_ servers: String) -> ClientConfiguration {

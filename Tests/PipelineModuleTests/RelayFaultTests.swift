@@ -71,6 +71,32 @@ struct `The relay, when Kafka fails,` {
     await process.stop()
   }
 
+  @Test func `publishes nothing past a dead letter that Kafka refuses, until its topic takes it`()
+    async throws
+  {
+    let mock = try MockCluster()
+    let world = try await World(mock: mock, partitions: 1, topics: [.orders, .deadLetters])
+    // A row, its letter and the letter without a value are refused, each in its batch and then alone; the
+    // last thrice more by the next producers.
+    mock.push(errors: Array(repeating: .recordTooLarge, count: 12), for: .produce)
+    let process = try TestProcess(world)
+    try await process.store.change { change in try change.publish("refused") }
+    #expect(await eventually { process.count("relay_restarts_total") >= 1 })
+    try await process.store.change { change in try change.publish("behind it") }
+    #expect(try await process.rows("outbox") == 2)
+    #expect(try await world.size(of: .orders) == 0)
+
+    let letter = try #require(try await world.records(1, in: .deadLetters).first)
+    #expect(letter.value == nil && letter.keyText == "customer")
+    #expect(letter.header("purser-reason") == "refused-by-kafka")
+    #expect(letter.header("purser-value-left-out") != nil)
+    let behind = try #require(try await world.records(1, in: .orders).first)
+    #expect(behind.note == "behind it")
+    #expect(try await process.drained())
+    #expect(world.logged("Kafka refuses a dead letter"))
+    await process.stop()
+  }
+
   @Test func `replaces a producer that failed and goes on from the first unsent row`()
     async throws
   {

@@ -53,8 +53,11 @@ import ServiceRuntime
     client.destroy()
   }
 
-  /// How clients reach the cluster.
-  public var configuration: ClientConfiguration { .bootstrap(bootstrapServers) }
+  /// How clients reach the cluster: one batch at a time, as it takes what follows a batch that it refused,
+  /// which no broker does with an idempotent producer.
+  public var configuration: ClientConfiguration {
+    ClientConfiguration(checked: ["bootstrap.servers": bootstrapServers, "max.in.flight": "1"])
+  }
 
   /// Makes a topic.
   public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
