@@ -35,6 +35,8 @@ package final class ChildProcess: Sendable {
     package var environment: [String: String] = [:]
     /// Where both of its outputs go, appended.
     package var logFile: String
+    /// Whether it gets SIGKILL when we end, in place of SIGTERM: for one that may not hear a SIGTERM.
+    package var isKilledWithParent = false
 
     /// Describes what is to be started.
     package init(

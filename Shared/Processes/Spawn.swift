@@ -1,4 +1,5 @@
 import Glibc
+import ServiceRuntime
 
 /// The system calls around a child process.
 enum Spawn {
@@ -7,8 +8,9 @@ enum Spawn {
 
   /// Starts a program; blocks until it is executed.
   static func start(_ program: ChildProcess.Program) -> Result<pid_t, ChildProcessError> {
+    let signal = program.isKilledWithParent ? "KILL" : "TERM"
     let words =
-      [setpriv, "--pdeathsig", "TERM", "--", program.executable] + program.arguments
+      [setpriv, "--pdeathsig", signal, "--", program.executable] + program.arguments
     let environment = program.environment.map { "\($0.key)=\($0.value)" }.sorted()
 
     var actions = unsafe posix_spawn_file_actions_t()
@@ -18,10 +20,9 @@ enum Spawn {
     unsafe posix_spawn_file_actions_addopen(
       &actions, STDOUT_FILENO, program.logFile, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     unsafe posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
-    // Most of ours close themselves at exec. Closing one that is not open is no fault.
-    for descriptor in STDERR_FILENO + 1..<256 {
-      unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
-    }
+    // Not all of ours close themselves at exec: C libraries open some. A child that has a listening socket
+    // of ours keeps its port busy, and clients wait there for an answer.
+    unsafe closeDescriptors(from: STDERR_FILENO + 1, in: &actions)
 
     // Ignored and blocked signals are inherited; we may ignore those that the child must hear.
     var attributes = posix_spawnattr_t()

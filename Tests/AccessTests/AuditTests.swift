@@ -4,6 +4,7 @@ import HTTPServer
 import Pipeline
 import SQLite
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import Access
@@ -18,7 +19,7 @@ struct AuditTests {
     let router: Router
 
     init() throws {
-      let folder = "/tmp/purser-audit-\(UUID().uuidString)"
+      let folder = TestFolder.path("audit")
       self.folder = folder
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       let store = try Store(

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import HTTPServer
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import Access
@@ -13,7 +14,7 @@ struct KeyFileTests {
   private var path: String { "\(folder)/keys" }
 
   init() throws {
-    folder = "/tmp/purser-keys-\(UUID().uuidString)"
+    folder = TestFolder.path("keys")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 

@@ -30,7 +30,7 @@ import Testing
   private func judged(_ given: Given) async throws -> Answers {
     let python = TestData.packageRoot + "/.venv/bin/python3"
     try #require(unsafe access(python, X_OK) == 0, "no \(python); run deploy/scripts/setup")
-    let folder = "/tmp/purser-judge-\(UUID().uuidString)"
+    let folder = TestFolder.path("judge")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try JSONEncoder().encode(given).write(to: URL(filePath: "\(folder)/given.json"))

@@ -109,7 +109,7 @@ import Testing
   @Test func `what one takes the other takes, and what one refuses the other refuses`() async throws
   {
     let texts = Self.good + Self.bad
-    let file = "/tmp/purser-catalogs-\(UUID().uuidString)"
+    let file = TestFolder.path("catalogs")
     defer { try? FileManager.default.removeItem(atPath: file) }
     try Data("[\(texts.joined(separator: ","))]".utf8).write(to: URL(filePath: file))
     let judge = """

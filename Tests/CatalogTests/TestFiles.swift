@@ -1,5 +1,6 @@
 import Catalog
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Files that the tests read, found from this file's own place.
@@ -22,7 +23,7 @@ enum TestFiles {
 
   /// Runs `body` with a folder of its own that is removed afterwards.
   static func withFolder(_ body: (String) throws -> Void) throws {
-    let path = "\(FileManager.default.temporaryDirectory.path)/catalog-\(UUID().uuidString)"
+    let path = TestFolder.path("catalog")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: path) }
     try body(path)

@@ -40,7 +40,7 @@ struct AssembledService: Sendable, CustomStringConvertible {
   func server(
     access: [String: String] = ["PURSER_INSECURE": "1"], files: [String: String] = [:]
   ) throws -> Server? {
-    let folder = "/tmp/purser-documents-\(UUID().uuidString)"
+    let folder = TestFolder.path("documents")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try Data(AppStoreChains.chain().rootDER).write(to: URL(filePath: "\(folder)/root.der"))

@@ -34,7 +34,7 @@ final class TestService: Sendable {
     reopening former: TestService? = nil
   ) throws {
     clock = ManualClock(former?.clock.now() ?? now)
-    let folder = URL.temporaryDirectory.appending(path: "purser-e-\(UUID().uuidString)").path
+    let folder = TestFolder.path("e")
     path = former?.path ?? folder + "/entitlement.sqlite"
     try FileManager.default.createDirectory(
       atPath: URL(filePath: path).deletingLastPathComponent().path,

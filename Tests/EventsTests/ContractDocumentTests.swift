@@ -12,7 +12,7 @@ import Testing
     let folder: String
 
     init() throws {
-      folder = "/tmp/purser-events-\(UUID().uuidString)"
+      folder = TestFolder.path("events")
       for part in ["Shared/Events", "docs/events", "Tests/Fixtures/events"] {
         let parent = "\(folder)/\(part)".split(separator: "/").dropLast().joined(separator: "/")
         try FileManager.default.createDirectory(
@@ -64,7 +64,7 @@ import Testing
   func `a published event that no schema describes is found`(_ value: String, fault: String?)
     async throws
   {
-    let file = "/tmp/purser-events-\(UUID().uuidString)"
+    let file = TestFolder.path("events")
     defer { try? FileManager.default.removeItem(atPath: file) }
     let line = #"{"type":"purser.customer.erased.v1","value":"# + value + "}\n"
     try Data(line.utf8).write(to: URL(filePath: file))
@@ -130,7 +130,7 @@ import Testing
       as: UTF8.self)
     let start = try #require(page.firstRange(of: "```json\n")?.upperBound)
     let text = page[start...].prefix(while: { $0 != "`" }).filter { $0 != "\n" }
-    let file = "/tmp/purser-events-\(UUID().uuidString)"
+    let file = TestFolder.path("events")
     defer { try? FileManager.default.removeItem(atPath: file) }
     try Data(#"{"type":"purser.entitlement.activated.v1","value":\#(text)}"#.utf8)
       .write(to: URL(filePath: file))

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Kafka
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @Suite struct `Kafka settings` {
@@ -71,7 +72,7 @@ import Testing
   }
 
   @Test func `a secret may stand in a file`() throws {
-    let path = "/tmp/purser-\(UUID())"
+    let path = TestFolder.path("secret")
     try Data("hush-hush\n".utf8).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
     let configuration = try ClientConfiguration(fromEnvironment: [

@@ -33,7 +33,7 @@ final class TLSFront: Sendable {
     of broker: String, host: String = "localhost", wantsCertificates: Bool = false,
     user: String? = nil
   ) async throws {
-    folder = "/tmp/purser-tls-\(UUID().uuidString)"
+    folder = TestFolder.path("tls")
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try await Self.certify("authority", in: folder, ["-subj", "/CN=authority of a test"])

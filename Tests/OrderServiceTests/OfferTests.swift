@@ -7,6 +7,7 @@ import HTTPServer
 import Pipeline
 import SQLite
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import order_service
@@ -23,7 +24,7 @@ struct OfferTests {
   private let router: Router
 
   init() throws {
-    let folder = "/tmp/purser-offers-\(UUID().uuidString)"
+    let folder = TestFolder.path("offers")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     store = try Store(
       path: "\(folder)/orders.sqlite", migrations: OrderTables.migrations, source: "/test",

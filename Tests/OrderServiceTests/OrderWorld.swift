@@ -30,7 +30,7 @@ struct OrderWorld: Sendable {
   ///   - catalog: Instead of the demo's.
   ///   - access: Instead of none.
   init(transfer: String = "transfer", catalog: String? = nil, access: AccessPolicy? = nil) throws {
-    let folder = URL.temporaryDirectory.appending(path: "purser-orders-\(UUID().uuidString)").path
+    let folder = TestFolder.path("orders")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     store = try Store(
       path: folder + "/orders.sqlite", migrations: OrderTables.migrations, source: "/test",

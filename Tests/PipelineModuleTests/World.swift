@@ -50,7 +50,7 @@ final class World: Sendable {
     }
     topics = TopicNames(prefix: SharedBroker.newPrefix())
     self.partitions = partitions
-    folder = "/tmp/purser-pipeline-\(UUID().uuidString)"
+    folder = TestFolder.path("pipeline")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     if let mock {
       configuration = mock.configuration

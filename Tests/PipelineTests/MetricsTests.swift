@@ -88,7 +88,7 @@ extension WholeWay {
         // Asked twice, so that the answer counts the question before.
         _ = try await metrics(of: program)
         let text = try await metrics(of: program)
-        let file = "/tmp/purser-metrics-\(UUID().uuidString)"
+        let file = TestFolder.path("metrics")
         try Data(text.utf8).write(to: URL(filePath: file))
         defer { try? FileManager.default.removeItem(atPath: file) }
         let verdict = try await Script.run(

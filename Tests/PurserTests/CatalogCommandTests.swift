@@ -1,5 +1,6 @@
 import Catalog
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import purser
@@ -9,7 +10,7 @@ struct CatalogCommandTests {
   private let folder: String
 
   init() throws {
-    folder = "/tmp/purser-catalog-\(UUID().uuidString)"
+    folder = TestFolder.path("catalog")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 

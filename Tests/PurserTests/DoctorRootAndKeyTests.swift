@@ -13,7 +13,7 @@ import Testing
   private let folder: String
 
   init() throws {
-    folder = "/tmp/purser-doctor-\(UUID().uuidString)"
+    folder = TestFolder.path("doctor")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SQLite
+import TestSupport
 import Testing
 
 @testable import purser
@@ -9,7 +10,7 @@ import Testing
   private let path: String
 
   init() throws {
-    let folder = "/tmp/purser-doctor-\(UUID().uuidString)"
+    let folder = TestFolder.path("doctor")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     path = "\(folder)/entitlement.sqlite"
   }

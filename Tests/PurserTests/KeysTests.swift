@@ -2,6 +2,7 @@ import Access
 import Cryptography
 import FoundationEssentials
 import HTTPServer
+import TestSupport
 import Testing
 
 @testable import purser
@@ -12,7 +13,7 @@ struct KeysTests {
   private var path: String { "\(folder)/keys" }
 
   init() throws {
-    folder = "/tmp/purser-keys-command-\(UUID().uuidString)"
+    folder = TestFolder.path("keys-command")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 

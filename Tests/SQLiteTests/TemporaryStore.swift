@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import SQLite
 import ServiceRuntime
+import TestSupport
 
 /// A store in a folder of its own, which goes away with this object.
 final class TemporaryStore: Sendable {
@@ -10,8 +11,7 @@ final class TemporaryStore: Sendable {
 
   init() {
     folder =
-      FileManager.default.temporaryDirectory
-      .appending(path: "purser-sqlite-\(UUID().uuidString)").path
+      TestFolder.path("sqlite")
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true)
   }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @Suite struct `Clocks` {
   private func temporaryPath() -> String {
-    FileManager.default.temporaryDirectory
-      .appending(path: "purser-clock-\(UUID().uuidString)").path
+    TestFolder.path("clock")
   }
 
   private func write(_ text: String, to path: String) throws {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ServiceRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Files read again")
@@ -11,7 +12,7 @@ struct ReloadableTests {
   private var path: String { "\(folder)/number" }
 
   init() throws {
-    folder = "/tmp/purser-reload-\(UUID().uuidString)"
+    folder = TestFolder.path("reload")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try write("1")
   }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @Suite struct `Settings` {
   private enum Role: String, CaseIterable { case edge, ledger, all }
 
   private func file(_ text: String) throws -> String {
-    let path = FileManager.default.temporaryDirectory
-      .appending(path: "purser-settings-\(UUID().uuidString)").path
+    let path = TestFolder.path("settings")
     try Data(text.utf8).write(to: URL(filePath: path))
     return path
   }

@@ -6,6 +6,7 @@ import Pipeline
 import SQLite
 import ServiceRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Shards
@@ -27,7 +28,7 @@ import Testing
     let neighbor: Server
     let running: Task<Void, any Error>
     let seen: Seen
-    private let path = "/tmp/purser-shards-\(UUID().uuidString).sqlite"
+    private let path = TestFolder.path("shards") + ".sqlite"
 
     init(isAway: Bool = false, answer: @escaping @Sendable (Request) -> Response) throws {
       var routes = Router()

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import app_store_simulator
@@ -87,7 +88,7 @@ struct BadInputTests {
   }
 
   @Test func `every fault of the settings is named at once, with exit code 78`() async throws {
-    let log = "/tmp/purser-simulator-settings-\(UInt64.random(in: 0...UInt64.max))"
+    let log = TestFolder.path("simulator-settings")
     defer { try? FileManager.default.removeItem(atPath: log) }
     let process = try ChildProcess(
       [ChildProcess.simulator()],
@@ -106,7 +107,7 @@ struct BadInputTests {
   }
 
   @Test func `help lists the settings`() async throws {
-    let log = "/tmp/purser-simulator-help-\(UInt64.random(in: 0...UInt64.max))"
+    let log = TestFolder.path("simulator-help")
     defer { try? FileManager.default.removeItem(atPath: log) }
     let process = try ChildProcess([ChildProcess.simulator(), "--help"], log: log)
     #expect(await process.exitCode() == 0)

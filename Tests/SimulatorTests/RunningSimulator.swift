@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import HTTPClient
 import ServiceRuntime
+import TestSupport
 
 /// A simulator that answers, with a folder of its own.
 final class RunningSimulator: Sendable {
@@ -51,7 +52,7 @@ final class RunningSimulator: Sendable {
   }
 
   private static func makeFolder() throws -> String {
-    let folder = "/tmp/purser-simulator-\(UUIDs.version4())"
+    let folder = TestFolder.path("simulator")
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: false)
     return folder

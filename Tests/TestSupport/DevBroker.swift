@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Processes
 import ServiceRuntime
 import Synchronization
 
@@ -17,9 +18,9 @@ public final class DevBroker: Sendable {
   /// The broker as host:port.
   public let bootstrapServers: String
   private let folder: String
-  private let process: BrokerProcess
+  private let process: ChildProcess
 
-  private init(port: UInt16, folder: String, process: BrokerProcess) {
+  private init(port: UInt16, folder: String, process: ChildProcess) {
     bootstrapServers = "127.0.0.1:\(port)"
     self.folder = folder
     self.process = process
@@ -42,14 +43,18 @@ public final class DevBroker: Sendable {
   public static func start() throws -> DevBroker {
     let folder = try makeFolder()
     let port = try freePort()
-    let process = try BrokerProcess(
-      arguments: [script, "run", "--data-dir", folder, "--port", "\(port)"],
-      log: "\(folder)/broker.log")
+    var program = ChildProcess.Program(
+      name: "dev-broker", executable: script,
+      arguments: ["run", "--data-dir", folder, "--port", "\(port)"],
+      environment: ProcessInfo.processInfo.environment, logFile: "\(folder)/broker.log")
+    // It may be frozen when we end.
+    program.isKilledWithParent = true
+    let process = try ChildProcess(program)
     let deadline = Deadline.after(.seconds(60))
     // The control file comes after the port was bound: so it is our broker that answers.
     while unsafe access("\(folder)/noida.control.json", F_OK) != 0 || !answers(port) {
-      guard process.isRunning && !deadline.hasPassed else {
-        process.kill()
+      guard process.ending.current == nil && !deadline.hasPassed else {
+        process.send(SIGKILL)
         throw Failure(description: "no broker on port \(port); see \(folder)/broker.log")
       }
       usleep(2000)
@@ -63,16 +68,29 @@ public final class DevBroker: Sendable {
   ///
   /// Returns when all of its threads stand still.
   public func freeze() {
-    process.signal(SIGSTOP)
-    process.waitUntilStopped(by: .after(.seconds(5)))
+    process.send(SIGSTOP)
+    waitUntilStopped(by: .after(.seconds(5)))
   }
 
   /// Lets a frozen broker go on.
-  public func thaw() { process.signal(SIGCONT) }
+  public func thaw() { process.send(SIGCONT) }
+
+  /// The signal is only sent when `send` returns; the kernel reports the stop of the last thread.
+  private func waitUntilStopped(by deadline: Deadline) {
+    guard let child = process.processID else { return }
+    var info = unsafe siginfo_t()
+    while !deadline.hasPassed {
+      unsafe info.si_signo = 0
+      let result = unsafe waitid(P_PID, id_t(child), &info, WSTOPPED | WNOHANG)
+      if unsafe result != 0 || info.si_signo == SIGCHLD { return }
+      usleep(500)
+    }
+  }
 
   /// Kills the broker and removes its data; safe to repeat.
   public func stop() {
-    process.kill()
+    process.send(SIGKILL)
+    _ = process.ending.wait()
     try? FileManager.default.removeItem(atPath: folder)
     Self.folders.withLock { _ = $0.remove(folder) }
   }
@@ -135,81 +153,5 @@ public final class DevBroker: Sendable {
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     return address
-  }
-}
-
-/// A child process that dies with this one, and a thread that reaps it.
-private final class BrokerProcess: Sendable {
-  private let pid: Mutex<pid_t?>
-  private let ended: Completion<Void>
-  private let reaper: DedicatedThread
-
-  /// Starts a program under `setpriv --pdeathsig KILL`.
-  ///
-  /// The kernel sends that signal when the *thread* ends that started the child. So the thread that
-  /// starts it is one that stays until the child has ended.
-  init(arguments: [String], log: String) throws {
-    let started = Completion<pid_t?>()
-    let ended = Completion<Void>()
-    reaper = DedicatedThread(name: "broker-reaper") {
-      let child = Self.spawn(["setpriv", "--pdeathsig", "KILL", "--"] + arguments, log: log)
-      started.complete(with: child)
-      guard let child else { return }
-      // Waits without reaping, so that `kill` cannot meet the number of another process.
-      var info = unsafe siginfo_t()
-      while unsafe waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-      ended.complete(with: ())
-    }
-    let child: pid_t? = started.wait()
-    guard let child else { throw DevBroker.Failure(description: "setpriv could not be started") }
-    pid = Mutex(child)
-    self.ended = ended
-  }
-
-  var isRunning: Bool { ended.current == nil }
-
-  func signal(_ number: Int32) {
-    pid.withLock { pid in
-      if let pid { _ = Glibc.kill(pid, number) }
-    }
-  }
-
-  /// The signal is only sent when `kill` returns; the kernel reports the stop of the last thread.
-  func waitUntilStopped(by deadline: Deadline) {
-    guard let child = pid.withLock({ $0 }) else { return }
-    var info = unsafe siginfo_t()
-    while !deadline.hasPassed {
-      unsafe info.si_signo = 0
-      let result = unsafe waitid(P_PID, id_t(child), &info, WSTOPPED | WNOHANG)
-      if unsafe result != 0 || info.si_signo == SIGCHLD { return }
-      usleep(500)
-    }
-  }
-
-  func kill() {
-    signal(SIGKILL)
-    reaper.join()
-    pid.withLock { child in
-      if let pid = child { _ = waitpid(pid, nil, 0) }
-      child = nil
-    }
-  }
-
-  private static func spawn(_ arguments: [String], log: String) -> pid_t? {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(
-      &actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
-    unsafe pointers.append(nil)
-    defer { unsafe pointers.forEach { unsafe free($0) } }
-    var child: pid_t = 0
-    guard unsafe posix_spawnp(&child, "setpriv", &actions, nil, pointers, environ) == 0 else {
-      return nil
-    }
-    return child
   }
 }

@@ -19,7 +19,7 @@ public enum Script {
   public static func run(
     _ executable: String, _ arguments: [String], environment: [String: String] = [:]
   ) async throws -> Ending {
-    let log = "/tmp/purser-script-\(UUID().uuidString)"
+    let log = TestFolder.path("script")
     defer { try? FileManager.default.removeItem(atPath: log) }
     let child = try ChildProcess(
       ChildProcess.Program(

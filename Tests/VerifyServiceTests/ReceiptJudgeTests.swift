@@ -16,7 +16,7 @@ import Testing
   private func judged(_ lines: [String]) async throws -> [String] {
     try #require(
       unsafe access(Self.python, X_OK) == 0, "no \(Self.python); run deploy/scripts/setup")
-    let folder = "/tmp/purser-judge-\(UUID().uuidString)"
+    let folder = TestFolder.path("judge")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let text = lines.joined(separator: "\n")

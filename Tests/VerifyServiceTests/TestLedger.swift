@@ -23,7 +23,7 @@ final class TestLedger: Sendable {
   var path: String { folder + "/verify.sqlite" }
 
   init(transfer: Policies.Transfer = .transfer, linkWait: Int64 = 0) throws {
-    folder = "/tmp/purser-ledger-\(UUID().uuidString)"
+    folder = TestFolder.path("ledger")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let metrics = Metrics()
     var policies = Policies(environment: "Sandbox")

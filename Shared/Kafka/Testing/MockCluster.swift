@@ -1,5 +1,7 @@
 import CRdkafka
+import Glibc
 import ServiceRuntime
+import Synchronization
 
 /// librdkafka's own cluster inside the process, for tests with injected faults.
 ///
@@ -30,6 +32,7 @@ import ServiceRuntime
 
   private let client: ClientHandle
   private let cluster: OpaquePointer
+  private let places = Mutex<[Int: HeldPort]>([:])
   /// The cluster's brokers as host:port, separated by commas.
   public let bootstrapServers: String
 
@@ -68,11 +71,16 @@ import ServiceRuntime
 
   /// Cuts a broker off, or lets it return.
   public func setBroker(_ id: Int, isUp: Bool) throws(KafkaError) {
-    let code =
-      isUp
-      ? unsafe rd_kafka_mock_broker_set_up(cluster, Int32(id))
-      : unsafe rd_kafka_mock_broker_set_down(cluster, Int32(id))
-    try check(code, "broker \(id)")
+    if isUp {
+      try check(unsafe rd_kafka_mock_broker_set_up(cluster, Int32(id)), "broker \(id)")
+      places.withLock { _ = $0.removeValue(forKey: id) }
+    } else {
+      try check(unsafe rd_kafka_mock_broker_set_down(cluster, Int32(id)), "broker \(id)")
+      let address = bootstrapServers.split(separator: ",")[id - 1]
+      guard let port = address.split(separator: ":").last.flatMap({ UInt16($0) }) else { return }
+      let place = try HeldPort(port)
+      places.withLock { $0[id] = place }
+    }
   }
 
   /// Lets a broker answer each request only after a time.
@@ -89,4 +97,34 @@ import ServiceRuntime
     unsafe rd_kafka_mock_push_request_errors_array(
       cluster, request.rawValue, codes.count, codes)
   }
+}
+
+/// A port of the loopback address that nobody gets and where nobody is answered, while this is there.
+///
+/// A broker that is down has closed its socket. If another program were given its port meanwhile, the mock cluster
+/// would end the process with an assertion when the broker returns. The broker itself may listen beside this
+/// (ip(7): with SO_REUSEADDR, "a socket may bind, except when there is an active listening socket").
+private final class HeldPort: Sendable {
+  private let socket: CInt
+
+  init(_ port: UInt16) throws(KafkaError) {
+    socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    var on: CInt = 1
+    _ = unsafe setsockopt(
+      socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+    let bound = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe bind(socket, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard bound == 0 else {
+      throw KafkaError(code: .invalidArgument, reason: "port \(port) cannot be held: \(errno)")
+    }
+  }
+
+  deinit { close(socket) }
 }

@@ -18,7 +18,7 @@ enum EventJudge {
       lines += PublishedEvents.newLine(event.type.rawValue, value) ?? []
     }
     guard !lines.isEmpty else { return [] }
-    let file = "/tmp/purser-judged-\(UUID().uuidString)"
+    let file = TestFolder.path("judged")
     defer { try? FileManager.default.removeItem(atPath: file) }
     do {
       try Data(lines).write(to: URL(filePath: file))
