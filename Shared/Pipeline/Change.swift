@@ -72,8 +72,7 @@ public struct Change {
         + StoreHeaders.all(
           input: input, evaluatedAt: evaluatedAt,
           way: Self.isMeasured(topic) ? wayStart : nil, shard: context.shard))
-    try Outbox.insert(transaction, record, timestamp: now)
-    context.outbox.changed(after: transaction)
+    try Outbox.insert(self, record)
     tell(topic, key, type, subject, revision)
   }
 
@@ -182,31 +181,4 @@ struct StoreContext: Sendable {
   var tracer = Tracer.off
   let outbox = OutboxSignal()
   let timersWake = Wake()
-}
-
-/// Tells the relay that rows were committed: a wake-up, and a count by which it knows whether
-/// reading again is worth the while.
-final class OutboxSignal: Sendable {
-  let wake = Wake()
-  private let count = Atomic<Int>(0)
-  private let newest = Atomic<Int64>(0)
-
-  /// How often rows were committed.
-  var changes: Int { count.load(ordering: .acquiring) }
-
-  /// The id of the newest row that was committed since the start; 0 before the first.
-  var newestID: Int64 { newest.load(ordering: .acquiring) }
-
-  /// Begins with what an earlier process has left.
-  func begin(newestID: Int64) { newest.store(newestID, ordering: .releasing) }
-
-  /// Signals after the COMMIT of a transaction.
-  func changed(after transaction: Transaction) {
-    let id = transaction.lastInsertedRowID
-    transaction.afterCommit(key: "relay") {
-      self.newest.store(id, ordering: .releasing)
-      self.count.wrappingAdd(1, ordering: .acquiringAndReleasing)
-      self.wake.signal()
-    }
-  }
 }

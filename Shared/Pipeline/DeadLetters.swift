@@ -96,7 +96,6 @@ enum DeadLetters {
       original.key = nil
       notes.append(("key-left-out", "read the original at its origin"))
     }
-    try Outbox.insert(change.transaction, letter(), timestamp: change.now)
-    change.context.outbox.changed(after: change.transaction)
+    try Outbox.insert(change, letter())
   }
 }

@@ -30,6 +30,9 @@ enum Outbox {
     let headers: [Header]?
     let timestamp: Int64
 
+    /// About how much memory it takes.
+    var bytes: Int { 200 + (key?.count ?? 0) + (value?.count ?? 0) }
+
     /// What is published, with its place in the line of all rows; nil when the headers cannot be
     /// read.
     var record: Record? {
@@ -42,14 +45,20 @@ enum Outbox {
     }
   }
 
-  static func insert(_ transaction: Transaction, _ record: Record, timestamp: Int64) throws {
+  static func insert(_ change: Change, _ record: Record) throws {
     let bytes = record.wireBytes + overheadBytes
     guard bytes <= Topic.maximumRecordBytes else {
       throw OutboxError.tooLarge(topic: record.topic, bytes: bytes)
     }
+    let transaction = change.transaction
     try transaction.run(
       "INSERT INTO outbox (topic, key, value, headers, timestamp) VALUES (?, ?, ?, ?, ?)",
-      record.topic, record.key, record.value, HeaderBytes.encode(record.headers), timestamp)
+      record.topic, record.key, record.value, HeaderBytes.encode(record.headers), change.now)
+    change.context.outbox.inserted(
+      Row(
+        id: transaction.lastInsertedRowID, topic: record.topic, key: record.key,
+        value: record.value, headers: record.headers, timestamp: change.now),
+      after: transaction)
   }
 
   /// Removes rows whose records the broker has.

@@ -46,7 +46,7 @@ final class OutboxReader {
       let found = Outbox.Row(
         id: row.int(0), topic: row.text(1), key: row.optionalBlob(2), value: row.optionalBlob(3),
         headers: HeaderBytes.decode(row.blob(4)), timestamp: row.int(5))
-      sum += 200 + (found.key?.count ?? 0) + (found.value?.count ?? 0)
+      sum += found.bytes
       rows.append(found)
       return true
     }

@@ -127,10 +127,22 @@ final class RelaySession {
     }
   }
 
+  /// Mostly what was just committed; from the store what an earlier process or a failed producer left, or
+  /// what came faster than it went.
   private func readRows() throws {
-    let changes = store.context.outbox.changes
+    let outbox = store.context.outbox
+    let changes = outbox.changes
     guard mayHaveMore || changes != changesSeen else { return }
-    let (found, isAll) = try outbox().rows(
+    let newest = outbox.newestID
+    let fresh = outbox.takeFresh(after: read)
+    if let last = fresh.last {
+      rows = fresh[...]
+      read = last.id
+      mayHaveMore = last.id < newest
+      changesSeen = changes
+      return
+    }
+    let (found, isAll) = try self.outbox().rows(
       after: read, limit: Self.readRows, bytes: Self.readBytes)
     rows = found[...]
     read = found.last?.id ?? read
@@ -233,7 +245,6 @@ final class RelaySession {
   private func bury(_ refusal: DeliveryTracker.Refusal) throws -> Bool {
     let row = try outbox().rows(after: refusal.id - 1, limit: 1, bytes: 1).rows.first
     let isBuried = try store.changeAndWait { change in
-      defer { change.context.outbox.changed(after: change.transaction) }
       if let row, row.id == refusal.id,
         try !DeadLetters.replace(change, row, refusal.error)
       {

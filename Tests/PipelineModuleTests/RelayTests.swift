@@ -200,12 +200,14 @@ struct `The relay` {
 
   @Test func `makes a row whose headers were damaged a dead letter`() async throws {
     let world = try await World(topics: [.orders, .deadLetters])
-    let process = try TestProcess(world)
-    try await process.store.change { change in
+    let first = try TestProcess(world, relays: false)
+    try await first.store.change { change in
       try change.publish("damaged")
       try change.transaction.run("UPDATE outbox SET headers = x'00000005'")
       try change.publish("whole")
     }
+    await first.stop()
+    let process = try TestProcess(world)
     #expect(try await world.records(1, in: .orders).compactMap(\.note) == ["whole"])
     #expect(try await world.records(1, in: .deadLetters).compactMap(\.note) == ["damaged"])
     await process.stop()

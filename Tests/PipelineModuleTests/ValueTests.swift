@@ -115,3 +115,52 @@ import Testing
     #expect(tracker.refusals.isEmpty)
   }
 }
+
+@Suite struct `What is fresh in the outbox` {
+  private func row(_ id: Int64, bytes: Int = 10) -> Outbox.Row {
+    Outbox.Row(
+      id: id, topic: "t", key: nil, value: [UInt8](repeating: 0, count: bytes), headers: [],
+      timestamp: 0)
+  }
+
+  @Test func `is given in order, once, where nothing is missing before it`() {
+    let outbox = OutboxSignal()
+    for id in 4...6 as ClosedRange<Int64> { outbox.keep(row(id)) }
+    #expect(outbox.takeFresh(after: 2).isEmpty, "row 3 must be read from the store")
+    #expect(outbox.takeFresh(after: 3).map(\.id) == [4, 5, 6])
+    #expect(outbox.takeFresh(after: 3).isEmpty)
+    outbox.keep(row(7))
+    #expect(outbox.takeFresh(after: 6).map(\.id) == [7])
+  }
+
+  @Test func `is not what was read from the store meanwhile`() {
+    let outbox = OutboxSignal()
+    for id in 1...5 as ClosedRange<Int64> { outbox.keep(row(id)) }
+    #expect(outbox.takeFresh(after: 3).map(\.id) == [4, 5])
+    for id in 6...7 as ClosedRange<Int64> { outbox.keep(row(id)) }
+    #expect(outbox.takeFresh(after: 9).isEmpty)
+    outbox.keep(row(10))
+    #expect(outbox.takeFresh(after: 9).map(\.id) == [10])
+  }
+
+  @Test func `ends before a gap`() {
+    let outbox = OutboxSignal()
+    for id in [1, 2, 9] as [Int64] { outbox.keep(row(id)) }
+    #expect(outbox.takeFresh(after: 0).map(\.id) == [1, 2])
+    #expect(outbox.takeFresh(after: 2).isEmpty)
+    #expect(outbox.takeFresh(after: 8).map(\.id) == [9])
+  }
+
+  @Test func `is bounded in rows and bytes, however long nobody takes it`() {
+    let outbox = OutboxSignal()
+    let many = Int64(OutboxSignal.freshRows) + 10
+    for id in 1...many { outbox.keep(row(id)) }
+    #expect(outbox.takeFresh(after: 0).isEmpty)
+    let kept = outbox.takeFresh(after: Int64(OutboxSignal.freshRows)).map(\.id)
+    #expect(kept == Array(Int64(OutboxSignal.freshRows) + 1...many))
+
+    for id in 1...9 as ClosedRange<Int64> { outbox.keep(row(id, bytes: 1_000_000)) }
+    #expect(outbox.takeFresh(after: 0).isEmpty)
+    #expect(outbox.takeFresh(after: 8).map(\.id) == [9])
+  }
+}
