@@ -143,6 +143,14 @@ final class DeliveryTracker: Sendable {
     }
   }
 
+  /// Whether the next row may be given away: nothing was refused or has failed, and not too many are under way.
+  var isClear: Bool {
+    state.withLock { state in
+      state.refused.isEmpty && state.failure == nil
+        && state.given.count - state.head < RelaySession.heldLimit
+    }
+  }
+
   var refusals: [Refusal] { state.withLock { $0.refused } }
   var failure: KafkaError? { state.withLock { $0.failure } }
   /// Rows that still owe a report.

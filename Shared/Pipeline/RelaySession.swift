@@ -26,6 +26,7 @@ final class RelaySession {
   private let metrics: RelayMetrics
   private let drainUntil: () -> Deadline?
   private let removal: OutboxRemoval
+  private let handover: RelayHandover
   private var reader: OutboxReader?
   /// Read and not yet given to the producer.
   private var rows: ArraySlice<Outbox.Row> = []
@@ -50,6 +51,9 @@ final class RelaySession {
     self.metrics = metrics
     self.drainUntil = drainUntil
     removal = OutboxRemoval(store: store, log: log, failures: metrics.storeFailures)
+    handover = RelayHandover(
+      producer: producer, tracker: tracker, metrics: metrics, context: store.context,
+      clock: store.clock)
   }
 
   private(set) var hasDelivered = false
@@ -108,7 +112,17 @@ final class RelaySession {
     guard changes == changesSeen || isBlocked || tracker.held >= Self.heldLimit else { return }
     let sleep = isStopping ? Duration.milliseconds(20) : Self.longestSleep
     let began = Deadline.after(sleep)
-    store.context.outbox.wake.wait(atMost: min(removal.remaining ?? sleep, sleep))
+    let outbox = store.context.outbox
+    // Asked for anew: what was committed before the line was open has only signalled.
+    if !isStopping && !isBlocked && rows.isEmpty && tracker.isClear {
+      outbox.openLine(after: read, handover)
+      if outbox.changes != changesSeen {
+        read = outbox.closeLine() ?? read
+        return
+      }
+    }
+    outbox.wake.wait(atMost: min(removal.remaining ?? sleep, sleep))
+    read = outbox.closeLine() ?? read
     if began.hasPassed { mayHaveMore = true }
   }
 
@@ -117,13 +131,12 @@ final class RelaySession {
     isBlocked = isTrying || !tracker.refusals.isEmpty
     if rows.isEmpty { try readRows() }
     while !isBlocked, tracker.held < Self.heldLimit, let row = rows.first {
-      if tracker.give(row.id) && !give(row, alone: false) {
-        tracker.takeBackLast()
-        isBlocked = true
-      } else {
+      let given = handover.give(row)
+      if given != .noRoom {
         rows.removeFirst()
         if rows.isEmpty { try readRows() }
       }
+      if given != .given { isBlocked = true }
     }
   }
 
@@ -134,6 +147,11 @@ final class RelaySession {
     let changes = outbox.changes
     guard mayHaveMore || changes != changesSeen else { return }
     let newest = outbox.newestID
+    // The writer's thread has handed it over.
+    if !mayHaveMore && read >= newest {
+      changesSeen = changes
+      return
+    }
     let fresh = outbox.takeFresh(after: read)
     if let last = fresh.last {
       rows = fresh[...]
@@ -148,66 +166,6 @@ final class RelaySession {
     read = found.last?.id ?? read
     mayHaveMore = !isAll
     changesSeen = changes
-  }
-
-  /// Hands a row over; false when the producer has no room.
-  private func give(_ row: Outbox.Row, alone: Bool) -> Bool {
-    let (id, tracker, metrics, wake) = (row.id, tracker, metrics, store.context.outbox.wake)
-    guard let record = row.record else {
-      let error = KafkaError(
-        code: .invalidArgument, reason: "the headers of outbox row \(id) cannot be read")
-      tracker.refused(.init(id: id, error: error, isCertain: true))
-      isBlocked = true
-      wake.signal()
-      return true
-    }
-    let (span, tracer) = (span(of: record), store.context.tracer)
-    let (way, clock) = (WayStart(of: row), store.clock)
-    do throws(KafkaError) {
-      try producer.enqueue(record) { result in
-        if var span {
-          if case .failure = result { span.hasFailed = true }
-          tracer.end(span)
-        }
-        switch result {
-        case .success:
-          metrics.delivered.add()
-          if let way { metrics.way.arrived(way, on: record.topic, at: clock.now()) }
-          if tracker.delivered(id) { wake.signal() }
-        case .failure(let error):
-          if error.isRetriable || error.isFatal {
-            tracker.failed(error)
-          } else {
-            tracker.refused(.init(id: id, error: error, isCertain: alone))
-          }
-          wake.signal()
-        }
-      }
-    } catch {
-      if error.code == .queueFull { return false }
-      if error.isRetriable || error.isFatal {
-        tracker.failed(error)
-      } else {
-        tracker.refused(.init(id: id, error: error, isCertain: true))
-      }
-      isBlocked = true
-      wake.signal()
-    }
-    return true
-  }
-
-  /// From here to the broker's word, as a step in the trace of what the record tells.
-  private func span(of record: Record) -> Span? {
-    guard store.context.tracer.isOn,
-      let header = record.headers.first(where: { $0.name == "traceparent" }),
-      let parent = TraceContext(traceparent: String(decoding: header.value, as: UTF8.self))
-    else { return nil }
-    return store.context.tracer.begin(
-      "send \(record.topic)", .producer, parent: parent,
-      attributes: [
-        ("messaging.system", "kafka"), ("messaging.operation.type", "send"),
-        ("messaging.destination.name", .string(record.topic)),
-      ])
   }
 
   /// Finds out which rows Kafka really refuses, and makes those dead letters.
@@ -232,8 +190,7 @@ final class RelaySession {
       return
     }
     isTrying = true
-    tracker.retries(row.id)
-    if !give(row, alone: true) { tracker.refused(suspect) }
+    handover.retry(row, suspect)
   }
 
   /// The row and its dead letter change places in one transaction.

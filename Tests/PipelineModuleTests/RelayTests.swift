@@ -198,6 +198,44 @@ struct `The relay` {
     await process.stop()
   }
 
+  @Test(arguments: [3, 20_000])
+  func `keeps the order of commits, small and large, quick and slow`(room: Int) async throws {
+    let world = try await World(partitions: 1, topics: [.orders])
+    let process = try TestProcess(
+      world,
+      makeProducer: {
+        try Producer(
+          world.configuration, name: "relay", log: .silent, metrics: Metrics(), queueRecords: room)
+      })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<8 {
+        group.addTask {
+          for number in 0..<40 {
+            // So that some commits find the relay asleep, and others at work.
+            if (number + writer).isMultiple(of: 4) {
+              try await Task.sleep(for: .milliseconds(number % 7 * 5))
+            }
+            try await process.store.change { change in
+              for row in 0...(number * writer % 12) {
+                try change.publish("\(writer).\(number).\(row)")
+              }
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let count = (0..<8).reduce(0) { sum, writer in
+      sum + (0..<40).reduce(0) { $0 + $1 * writer % 12 + 1 }
+    }
+    let records = try await world.records(count, in: .orders)
+    let rows = records.compactMap { $0.header(StoreHeaders.sequence).flatMap { Int($0) } }
+    #expect(rows == Array(1...count))
+    #expect(process.count("relay_restarts_total") == 0)
+    #expect(try await process.drained())
+    await process.stop()
+  }
+
   @Test func `makes a row whose headers were damaged a dead letter`() async throws {
     let world = try await World(topics: [.orders, .deadLetters])
     let first = try TestProcess(world, relays: false)
