@@ -149,6 +149,12 @@ public struct JSONFieldFault: Error, Sendable, Equatable, CustomStringConvertibl
   /// What is wrong.
   public let kind: Kind
 
+  /// The same fault of a type, with other words for what is wanted.
+  public func wanting(_ wanted: String) -> JSONFieldFault {
+    if case .wrongType = kind { return JSONFieldFault(path: path, kind: .wrongType(wanted)) }
+    return self
+  }
+
   /// The same fault, told from an object around it; so that a place costs nothing while all is well.
   func within(_ outer: [String]) -> JSONFieldFault {
     JSONFieldFault(path: outer + path, kind: kind)

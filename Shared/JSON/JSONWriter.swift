@@ -73,6 +73,12 @@ public struct JSONWriter: Sendable {
     append(value)
   }
 
+  /// Writes a member that is null.
+  public mutating func null(_ name: StaticString) {
+    self.name(name)
+    append("null" as StaticString)
+  }
+
   /// Writes a member that is true or false.
   public mutating func bool(_ name: StaticString, _ value: Bool?) {
     guard let value else { return }

@@ -53,8 +53,8 @@ import Testing
     (#"{"transactionId":99999999999999999999999}"#, "$.transactionId", "decimal digits"),
     (#"{"transactionId":1.5}"#, "$.transactionId", "decimal digits"),
     (#"{"transactionId":true}"#, "$.transactionId", "decimal digits"),
-    (#"{"signedTransaction":"\ud800"}"#, "$", "surrogate pair"),
-    (#"{"transactionId":"\ud800"}"#, "$", "surrogate pair"),
+    (#"{"signedTransaction":"\ud800"}"#, "$.signedTransaction", "valid escapes"),
+    (#"{"transactionId":"\ud800"}"#, "$.transactionId", "decimal digits"),
   ])
   func `what cannot be text or an id is named with its place`(
     body: String, path: String, word: String

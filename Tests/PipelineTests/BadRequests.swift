@@ -32,7 +32,7 @@ struct BadRequest: Sendable, CustomTestStringConvertible {
 
   static let orders = [
     body("an order that is not JSON", "{", 400, "invalid-json"),
-    body("an order that is an array", "[]", 400, "invalid-field"),
+    body("an order that is an array", "[]", 400, "invalid-json"),
     body("an empty body", "", 400, "invalid-json"),
     body("a customer that is a number", #"{"customer":1,"productId":"x"}"#, 400, "invalid-field"),
     body("an order without customer", #"{"productId":"themes.all"}"#, 400, "invalid-field"),

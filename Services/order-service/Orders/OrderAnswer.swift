@@ -1,4 +1,6 @@
 import Events
+import HTTPServer
+import JSON
 
 /// An order as the app sees it.
 struct OrderAnswer: Encodable {
@@ -12,6 +14,18 @@ struct OrderAnswer: Encodable {
     try order.encode(to: encoder)
     var container = encoder.container(keyedBy: Keys.self)
     try container.encode(order.id, forKey: .appAccountToken)
+  }
+
+  /// The same members, sorted by name, without `Codable`: for answers on the way of a purchase.
+  func write(to json: inout JSONWriter) {
+    json.text("appAccountToken", order.id)
+    order.write(to: &json)
+  }
+
+  func response(status: Int = 200) -> Response {
+    var json = JSONWriter()
+    json.object(write)
+    return .json(bytes: json.bytes, status: status)
   }
 }
 

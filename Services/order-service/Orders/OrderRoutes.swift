@@ -58,12 +58,12 @@ struct OrderRoutes: Sendable {
   }
 
   private func place(_ request: Request) async throws -> Response {
-    let input = try request.json(PlaceOrder.Input.self)
+    let input = try request.fields(PlaceOrder.Input.init)
     try request.admit(customer: input.customer)
     let order = try await placeOrder.run(
       input, principal: request.principal?.name ?? "",
       idempotencyKey: try request.idempotencyKey())
-    return Response.json(OrderAnswer(order), status: 201)
+    return OrderAnswer(order).response(status: 201)
       .with("Location", "/v1/orders/\(order.id)")
   }
 
@@ -95,7 +95,7 @@ struct OrderRoutes: Sendable {
         order = try await self.order(request)
       }
     }
-    let response = Response.json(OrderAnswer(order)).tagged(order.tag, for: request)
+    let response = OrderAnswer(order).response().tagged(order.tag, for: request)
     return granted.map { response.appliedWait($0) } ?? response
   }
 
@@ -109,12 +109,12 @@ struct OrderRoutes: Sendable {
     let id = try await order(request).id
     let moved = try await MoveOrder(store: store, shop: shop, notices: notices)
       .run(wish, id)
-    return Response.json(OrderAnswer(moved))
+    return OrderAnswer(moved).response()
   }
 
   private func prove(_ request: Request) async throws -> Response {
     let wait = request.preferredWait(atMost: longestWait)
-    let body = try request.json(ProofBody.self)
+    let body = try ProofBody(request)
     let posted = try PostedProof(body.text, in: body.field)
     let id =
       request.principal?.customer == nil ? Reach.orderId(request) : try await order(request).id

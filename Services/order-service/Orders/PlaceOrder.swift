@@ -2,19 +2,28 @@ import Catalog
 import Cryptography
 import Events
 import HTTPServer
+import JSON
 import Pipeline
 import ServiceRuntime
 
 /// Opens an order: the order, whose token it is, and both events are committed together.
 struct PlaceOrder: Sendable {
   /// What the app asks for.
-  struct Input: Decodable, Sendable {
+  struct Input: Sendable {
     let customer: String
     let productId: String
     let bundleId: String?
     /// The app's version: what it may sell may hang on it.
     let appVersion: String?
     let quantity: Int64?
+
+    init(_ body: JSONFields) throws(JSONFieldFault) {
+      customer = try body.text("customer")
+      productId = try body.text("productId")
+      bundleId = try body.optionalText("bundleId")
+      appVersion = try body.optionalText("appVersion")
+      quantity = try body.optionalNumber("quantity")
+    }
   }
 
   let store: Store

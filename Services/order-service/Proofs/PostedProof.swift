@@ -2,6 +2,7 @@ import AppStore
 import Cryptography
 import Events
 import HTTPServer
+import JSON
 
 /// The text that an app posted as proof, told apart and in its one encoding.
 struct PostedProof: Sendable, Equatable {
@@ -88,42 +89,47 @@ extension PostedProof.Field {
 }
 
 /// What an app posts as proof: one of four members.
-struct ProofBody: Decodable, Sendable {
+struct ProofBody: Sendable {
   let field: PostedProof.Field
   let text: String
 
-  private enum Keys: String, CodingKey {
-    case signedTransaction, transactionId, receipt, transactionReceipt
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Keys.self)
-    let given = PostedProof.Field.allCases.filter { field in
-      Keys(rawValue: field.rawValue).map { container.contains($0) } ?? false
+  /// Reads the body.
+  ///
+  /// - Throws: `Problem` when it is no object with exactly one of the members.
+  init(_ request: Request) throws(Problem) {
+    let given = try request.fields { (body) throws(JSONFieldFault) in
+      var given: [(PostedProof.Field, String)] = []
+      for field in PostedProof.Field.allCases {
+        if let text = try Self.text(field, in: body) { given.append((field, text)) }
+      }
+      return given
     }
-    guard given.count == 1, let field = given.first, let key = Keys(rawValue: field.rawValue) else {
+    guard given.count == 1 else {
       let names = PostedProof.Field.allCases.map(\.rawValue).joined(separator: ", ")
       throw Problem(
         status: 400, type: "invalid-field", title: "Invalid field",
         detail: "$: Give one of \(names), and only one.", members: ["path": "$"])
     }
-    self.field = field
-    guard field == .transactionId else {
-      text = try container.decode(String.self, forKey: key)
-      return
-    }
-    if let number = try? container.decode(UInt64.self, forKey: key) {
+    (field, text) = given[0]
+  }
+
+  private static func text(_ field: PostedProof.Field, in body: JSONFields)
+    throws(JSONFieldFault) -> String?
+  {
+    switch field {
+    case .signedTransaction: return try body.optionalText("signedTransaction")
+    case .receipt: return try body.optionalText("receipt")
+    case .transactionReceipt: return try body.optionalText("transactionReceipt")
+    case .transactionId:
       // An id that a client took for a number.
-      text = String(number)
-      return
-    }
-    do {
-      text = try container.decode(String.self, forKey: key)
-    } catch DecodingError.typeMismatch {
-      throw Problem(
-        status: 400, type: "invalid-field", title: "Invalid field",
-        detail: "$.transactionId: This must be \(field.wanted), best as a string.",
-        members: ["path": "$.transactionId"])
+      if let number = try? body.optionalNumber("transactionId"), number >= 0 {
+        return String(number)
+      }
+      do {
+        return try body.optionalText("transactionId")
+      } catch {
+        throw error.wanting("\(field.wanted), best as a string")
+      }
     }
   }
 }

@@ -1,9 +1,10 @@
 import Catalog
 import Events
 import HTTPServer
+import JSON
 
 /// What the app is told about its proof.
-struct ProofAnswer: Encodable {
+struct ProofAnswer {
   let proofId: String
   /// Null while the proof is not decided.
   let outcome: Outcome?
@@ -15,26 +16,22 @@ struct ProofAnswer: Encodable {
   let parts: [PartAnswer]
   let order: OrderAnswer
 
-  private enum Keys: CodingKey {
-    case proofId, outcome, finish, transactionId, lineage, parts, order
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Keys.self)
-    try container.encode(proofId, forKey: .proofId)
-    try container.encode(outcome, forKey: .outcome)
-    try container.encode(finish, forKey: .finish)
-    try container.encodeIfPresent(transactionId, forKey: .transactionId)
-    try container.encodeIfPresent(lineage, forKey: .lineage)
-    if !parts.isEmpty { try container.encode(parts, forKey: .parts) }
-    try container.encode(order, forKey: .order)
+  /// The members, sorted by name.
+  private func write(to json: inout JSONWriter) {
+    json.bool("finish", finish)
+    json.text("lineage", lineage)
+    json.object("order", order.write)
+    if let outcome { json.text("outcome", outcome.rawValue) } else { json.null("outcome") }
+    if !parts.isEmpty { json.objects("parts", parts) { $0.write(to: &$1) } }
+    json.text("proofId", proofId)
+    json.text("transactionId", transactionId)
   }
 
   /// 200 with the outcome, 202 while there is none.
   ///
   /// - Throws: `Problem` `proof-rejected`, `not-in-receipt` or `belongs-to-another`.
   static func response(_ result: SubmitProof.Result, _ apps: Apps) throws(Problem) -> Response {
-    guard let outcome = result.outcome else { return .json(answer(result), status: 202) }
+    guard let outcome = result.outcome else { return answer(result, status: 202) }
     if outcome.outcome == .rejected { throw .rejected(outcome, result) }
     if outcome.outcome == .belongsToAnother {
       throw .belongsToAnother(outcome, result, TransferAdvice.text(for: outcome, apps))
@@ -46,14 +43,17 @@ struct ProofAnswer: Encodable {
     {
       throw .notInReceipt(result)
     }
-    return .json(answer(result))
+    return answer(result, status: 200)
   }
 
-  private static func answer(_ result: SubmitProof.Result) -> ProofAnswer {
-    ProofAnswer(
+  private static func answer(_ result: SubmitProof.Result, status: Int) -> Response {
+    let answer = ProofAnswer(
       proofId: result.proofId, outcome: result.outcome?.outcome, finish: result.outcome != nil,
       transactionId: result.outcome?.transactionId, lineage: result.outcome?.lineage,
       parts: result.parts.map(PartAnswer.init), order: OrderAnswer(result.order))
+    var json = JSONWriter()
+    json.object(answer.write)
+    return .json(bytes: json.bytes, status: status)
   }
 }
 
@@ -75,6 +75,17 @@ struct PartAnswer: Encodable {
     productId = outcome.productId
     reason = outcome.reason
     detail = outcome.detail.map(sentence)
+  }
+
+  /// The same members, sorted by name.
+  fileprivate func write(to json: inout JSONWriter) {
+    json.text("detail", detail)
+    json.bool("finish", finish)
+    json.text("lineage", lineage)
+    json.text("outcome", outcome.rawValue)
+    json.text("productId", productId)
+    json.text("reason", reason)
+    json.text("transactionId", transactionId)
   }
 }
 
