@@ -5,10 +5,10 @@ extension Product {
   public func localization(for languages: [String], otherwise fallback: String?)
     -> Localization?
   {
-    let offered = localizations.map { (Self.tag($0.locale), $0) }
+    let offered = localizations.map { (Localization.tag($0.locale), $0) }
     for language in languages {
       if language == "*" { break }
-      var wanted = Self.tag(language)
+      var wanted = Localization.tag(language)
       while !wanted.isEmpty {
         if let exact = offered.first(where: { $0.0 == wanted }) { return exact.1 }
         // A region of the language is nearer than another language: `en` finds `en-us`.
@@ -17,13 +17,8 @@ extension Product {
       }
     }
     let named = fallback.flatMap { fallback in
-      offered.first { $0.0 == Self.tag(fallback) }?.1
+      offered.first { $0.0 == Localization.tag(fallback) }?.1
     }
     return named ?? localizations.first
-  }
-
-  /// Xcode writes `zh_Hans`, the web `zh-Hans`.
-  private static func tag(_ locale: String) -> String {
-    String(locale.lowercased().map { $0 == "_" ? "-" : $0 })
   }
 }

@@ -47,7 +47,7 @@ extension ObjectReader {
         reader.faults.add(
           reader.place(of: "locale"), "is \(quoted(locale)), no locale",
           remedy: "write a language, and perhaps a script and a region: \"en_US\", \"zh_Hans\"")
-      } else if !seen.insert(locale).inserted {
+      } else if !seen.insert(Localization.tag(locale)).inserted {
         reader.faults.add(
           reader.place(of: "locale"), "\(quoted(locale)) stands here twice",
           remedy: "keep one of the two")
@@ -59,6 +59,12 @@ extension ObjectReader {
 }
 
 extension Localization {
+  /// By what two spellings are one locale: Xcode writes `zh_Hans`, the web `zh-Hans`, and case means nothing to
+  /// either (RFC 5646 §2.1.1).
+  static func tag(_ locale: String) -> String {
+    String(locale.lowercased().map { $0 == "_" ? "-" : $0 })
+  }
+
   /// Whether a text can name a locale: 2 to 8 letters, then subtags of 1 to 8 letters or digits.
   static func isLocale(_ text: String) -> Bool {
     let tags = text.utf8.split(omittingEmptySubsequences: false) {

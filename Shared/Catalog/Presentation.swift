@@ -30,8 +30,13 @@ struct Presentation {
     if let prices { draft.prices = prices }
     if let metadata { draft.metadata = metadata }
     for localization in localizations ?? [] {
-      if let index = draft.localizations.firstIndex(where: { $0.locale == localization.locale }) {
-        draft.localizations[index] = localization
+      let tag = Localization.tag(localization.locale)
+      let index = draft.localizations.firstIndex { Localization.tag($0.locale) == tag }
+      if let index {
+        // Spelled as it was, so that an export is what Xcode writes.
+        draft.localizations[index] = Localization(
+          locale: draft.localizations[index].locale, displayName: localization.displayName,
+          description: localization.description)
       } else {
         draft.localizations.append(localization)
       }

@@ -21,6 +21,10 @@ struct StoreKitFile {
     guard let version = object.object("version") else { return }
     version.require("major", remedy: "name a file that Xcode wrote (StoreKit configuration)")
     guard let major = version.integer("major", in: 1...5) else { return }
+    // Xcode writes both in every version, if only as empty lists.
+    for key in ["products", "subscriptionGroups"] {
+      object.require(key, remedy: "name a file that Xcode wrote, or add \"\(key)\": []")
+    }
     settings = StoreKitSettings(file: object, major: Int(major), version: version)
     for key in ["products", "nonRenewingSubscriptions"] {
       for product in object.objects(key) { add(product, group: nil) }

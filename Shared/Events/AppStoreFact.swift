@@ -54,7 +54,7 @@ public struct AppStoreFact: Codable, Sendable, Equatable {
   public struct ProofReference: Codable, Sendable, Equatable {
     /// The proof's id.
     public var id: String
-    /// Which of the proof's lineages the fact is about; nil for a proof of a single one.
+    /// Which of the proof's lineages the fact is about; nil for a proof of one transaction.
     public var part: ProofPart?
     /// The order; nil for a restore.
     public var orderId: String?

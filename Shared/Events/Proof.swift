@@ -92,7 +92,7 @@ public struct ProofPart: Codable, Sendable, Equatable {
 public struct ProofOutcome: Codable, Sendable, Equatable {
   /// Which proof.
   public var proofId: String
-  /// Which of the proof's lineages this is about; nil for a proof of a single one.
+  /// Which of the proof's lineages this is about; nil for a proof of one transaction.
   public var part: ProofPart?
   /// The order to which it was posted; nil for a restore.
   public var orderId: String?

@@ -4,7 +4,7 @@ import Testing
 @Suite("Faults of catalog.json")
 struct CatalogFaultTests {
   private let store = """
-    {"version": {"major": 4, "minor": 0}, "products": [
+    {"version": {"major": 4, "minor": 0}, "subscriptionGroups": [], "products": [
        {"productID": "coins", "type": "Consumable", "displayPrice": "0.99"},
        {"productID": "themes", "type": "NonConsumable", "displayPrice": "4.99"},
        {"productID": "odd", "type": "Gift", "displayPrice": "4.99"}]}

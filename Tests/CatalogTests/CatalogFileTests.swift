@@ -47,6 +47,24 @@ struct CatalogFileTests {
     #expect(catalog.product("pro")?.displayPrice == "9.99")
   }
 
+  @Test(arguments: ["en_US", "en-US", "en-us"])
+  func `a text for people takes the place of that of its locale, however that is written`(
+    locale: String
+  ) throws {
+    let told = store.replacing(
+      #""type": "NonConsumable","#,
+      with:
+        #""type": "NonConsumable", "localizations": [{"locale": "en_US", "displayName": "Old"}],"#)
+    let catalog = try catalog(
+      """
+      {"storekit": "S.storekit", "products": {
+        "themes": {"localizations": [{"locale": "\(locale)", "displayName": "New"}]}}}
+      """, storeKit: told)
+    let localizations = try #require(catalog.product("themes")).localizations
+    #expect(localizations.map(\.displayName) == ["New"])
+    #expect(localizations.map(\.locale) == ["en_US"])
+  }
+
   @Test func `products can be defined without a .storekit file, in the order of the text`() throws {
     let catalog = try catalog(
       """

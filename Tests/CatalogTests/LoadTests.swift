@@ -45,7 +45,8 @@ struct LoadTests {
       try TestFiles.write(#"{"storekit": "My Store.storekit"}"#, to: path)
       #expect(throws: CatalogError.self) { try Catalog.load(path: path) }
       try TestFiles.write(
-        #"{"version": {"major": 5}, "products": []}"#, to: "\(folder)/My Store.storekit")
+        #"{"version": {"major": 5}, "products": [], "subscriptionGroups": []}"#,
+        to: "\(folder)/My Store.storekit")
       #expect(try Catalog.load(path: path).settings?.majorVersion == 5)
     }
   }

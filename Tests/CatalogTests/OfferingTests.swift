@@ -142,6 +142,10 @@ struct OfferingTests {
         #""localizations": [{"locale": "de", "displayName": "a"}, {"locale": "de", "displayName": "b"}]"#,
         "localizations[1].locale"
       ),
+      (
+        #""localizations": [{"locale": "en_US", "displayName": "a"}, {"locale": "en-us", "displayName": "b"}]"#,
+        "localizations[1].locale"
+      ),
     ])
   func `how a product is shown and sold is checked`(entry: String, path: String) {
     let found = faults(

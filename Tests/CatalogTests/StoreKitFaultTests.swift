@@ -32,9 +32,21 @@ struct StoreKitFaultTests {
     #expect(storeKitFaults(in: text).count == 1)
   }
 
+  @Test(arguments: [
+    (#"{"version": {"major": 4}, "subscriptionGroups": []}"#, "products"),
+    (#"{"version": {"major": 4}, "products": null, "subscriptionGroups": []}"#, "products"),
+    (
+      #"{"version": {"major": 4}, "Products": [], "subscriptionGroups": []}"#, "products"
+    ),
+    (#"{"version": {"major": 4}, "products": []}"#, "subscriptionGroups"),
+  ])
+  func `a file that lacks a list which Xcode always writes is refused`(text: String, path: String) {
+    #expect(storeKitFaults(in: text).map(\.path) == [path])
+  }
+
   @Test func `all faults come at once, each with file, line and place`() {
     let text = """
-      {"version": {"major": 3}, "products": [
+      {"version": {"major": 3}, "subscriptionGroups": [], "products": [
         {"type": "Consumable", "displayPrice": "1"},
         {"productID": "a", "type": "Gift", "displayPrice": "1"},
         {"productID": "b", "type": "Consumable", "displayPrice": "1,99"},
@@ -136,18 +148,19 @@ struct StoreKitFaultTests {
   @Test func `a group without an id, or with another's, is named`() {
     let one = #"{"name": "Pro", "subscriptions": [\#(subscription())]}"#
     let found = storeKitFaults(
-      in: #"{"version": {"major": 4}, "subscriptionGroups": [\#(one)]}"#)
+      in: #"{"version": {"major": 4}, "products": [], "subscriptionGroups": [\#(one)]}"#)
     #expect(found.map(\.path) == ["subscriptionGroups[0].id"])
     let empty = #"{"id": "G1", "name": "Pro", "subscriptions": []}"#
     let twice = storeKitFaults(
-      in: #"{"version": {"major": 4}, "subscriptionGroups": [\#(empty), \#(empty)]}"#)
+      in:
+        #"{"version": {"major": 4}, "products": [], "subscriptionGroups": [\#(empty), \#(empty)]}"#)
     #expect(twice.map(\.path) == ["subscriptionGroups[1].id"])
     #expect(twice.first?.problem.contains("subscriptionGroups[0]") == true)
   }
 
   @Test func `a member that stands twice is named wherever it stands, but for the signing key`() {
     let text = """
-      {"version": {"major": 4}, "products": [], "products": [],
+      {"version": {"major": 4}, "products": [], "products": [], "subscriptionGroups": [],
        "settings": {"_locale": "en_US",
         "_locale": "de_DE"},
        "subscriptionOffersKeyPair": {"id": "SECRET", "id": "SECRET"}}

@@ -158,6 +158,21 @@ struct OfferTests {
   }
 
   @Test
+  func `a trial that was had is used up, though another has the purchase since`() async throws {
+    try await note(state("ann") { $0.transactions[0].offerType = 1 })
+    try await note(state("ann", revision: 2) { $0.holding = .left })
+    #expect(try await groups("ann") == ["21 promotional", "22 introductory"])
+    let signed = try await ask(
+      .post, "/v1/offers/introductory",
+      #"{"customer":"ann","productId":"pro","transactionId":"7001"}"#)
+    #expect(String(decoding: signed.body, as: UTF8.self).contains(#""isEligible":false"#))
+    // Without a trial nothing is left of it.
+    try await note(state("bob"))
+    try await note(state("bob", revision: 2) { $0.holding = .left })
+    #expect(try await groups("bob") == ["21 introductory", "22 introductory"])
+  }
+
+  @Test
   func
     `whoever lapsed without an introductory offer may have it, and what Apple offers to win back`()
     async throws
@@ -193,7 +208,7 @@ struct OfferTests {
     #expect(try await groups("bob").first == "21 introductory")
   }
 
-  @Test func `older states change nothing, and a lineage that left takes its history along`()
+  @Test func `older states change nothing, and a lineage that left takes what was no trial along`()
     async throws
   {
     try await note(state("ann", revision: 5))

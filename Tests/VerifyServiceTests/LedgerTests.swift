@@ -75,7 +75,12 @@ import Testing
     }
     try await books.tell(again)
     #expect(try await books.holders() == ["bob"])
-    #expect(try await books.outcomes().map(\.outcome) == [.accepted, .belongsToAnother])
+    let outcomes = try await books.outcomes()
+    #expect(outcomes.map(\.outcome) == [.accepted, .belongsToAnother])
+    // Advice is given only where it would help.
+    let why = try #require(outcomes.last?.detail)
+    #expect(why.contains("'keep'") == (policy == .keep), "\(why)")
+    #expect(why.contains("AppStore.sync()") == (policy != .keep), "\(why)")
   }
 
   @Test func `a transfer of a lineage that is not known yet waits for it`() async throws {

@@ -40,7 +40,7 @@ import Testing
     #expect(states.allSatisfy { $0.transactions.first?.signedDate == AppStoreChains.now })
   }
 
-  @Test func `a receipt of one lineage has no parts, and one without purchases is refused`()
+  @Test func `a receipt of one lineage has one part, and one without purchases is refused`()
     async throws
   {
     let samples = try IntakeSamples()
@@ -53,7 +53,8 @@ import Testing
       }
       try await books.change { try facts.publish(for: proof, $0) }
     }
-    #expect(try await books.facts().compactMap(\.proof).map(\.part) == [nil])
+    #expect(
+      try await books.facts().compactMap(\.proof).map(\.part) == [ProofPart(index: 1, count: 1)])
     #expect(try await books.outcomes().map(\.reason) == ["no-purchases"])
   }
 

@@ -26,7 +26,7 @@ enum SubscriptionHistory {
   struct Seen: Sendable, Equatable {
     let groupId: String
     let hadIntroductory: Bool
-    /// When its access ends or ended, UTC milliseconds; 0 when all of it was taken back.
+    /// When its access ends or ended, UTC milliseconds; 0 when all of it was taken back, or is another's now.
     let endsAt: Int64
     /// The newest transaction.
     let transactionId: String
@@ -37,9 +37,18 @@ enum SubscriptionHistory {
   /// Takes in a lineage's newest state; what is no subscription is left out.
   static func note(_ transaction: Transaction, _ state: LineageState) throws {
     guard state.holding == .held else {
+      let lineage = state.lineage.description
       try transaction.run(
-        "DELETE FROM subscriptions_seen WHERE customer = ? AND lineage = ? AND revision <= ?",
-        state.customer, state.lineage.description, state.revision)
+        """
+        DELETE FROM subscriptions_seen
+        WHERE customer = ? AND lineage = ? AND revision <= ? AND had_introductory = 0
+        """, state.customer, lineage, state.revision)
+      // An introductory offer that was had is used up, whoever has the purchase since.
+      try transaction.run(
+        """
+        UPDATE subscriptions_seen SET revision = ?, ends_at = 0, win_back = ''
+        WHERE customer = ? AND lineage = ? AND revision <= ?
+        """, state.revision, state.customer, lineage, state.revision)
       return
     }
     guard let newest = state.transactions.last(where: { $0.subscriptionGroupIdentifier != nil }),

@@ -51,7 +51,8 @@ struct CompleteOrder: RecordHandler {
   private func decide(_ order: Order, _ outcomes: [ProofOutcome], _ change: Change) throws {
     let good = outcomes.filter(\.outcome.isGood)
     let cause = "proof-outcome"
-    if outcomes.count == 1, let only = good.first {
+    // A transaction that was posted for an order is meant for it; of a receipt only the order's own is.
+    if outcomes.first?.part == nil, let only = good.first {
       return try complete(order, Purchase(only), cause: cause, change)
     }
     let best = try MatchPurchase.best(of: good.map { Purchase($0) }, for: order) { purchase in

@@ -12,7 +12,7 @@ struct ProofAnswer {
   let finish: Bool
   let transactionId: String?
   let lineage: String?
-  /// What a receipt lists, a lineage each; absent for a proof of one.
+  /// What a receipt lists, a lineage each; absent for a proof of one transaction.
   let parts: [PartAnswer]
   let order: OrderAnswer
 
@@ -106,7 +106,7 @@ extension Problem {
     let count = result.parts.count
     return Problem(
       status: 422, type: "not-in-receipt", title: "The receipt does not list what was ordered",
-      detail: "The receipt is genuine and its \(count) purchases are recorded, but "
+      detail: "The receipt is genuine, and what it lists (\(count)) is recorded, but "
         + "'\(result.order.productId)' is not among them or has completed another order. Do not "
         + "call finish(): refresh the receipt and post it again.",
       members: [

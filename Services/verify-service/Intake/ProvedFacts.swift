@@ -68,6 +68,8 @@ struct ProvedFacts: Sendable {
       return try ProofOutcomes.reject(
         change, proof, "no-purchases", "the receipt is genuine and holds no in-app purchase")
     }
+    // A receipt says what there is, be it a single purchase, not what was just bought.
+    let isList = proof.kind == .receipt
     var index: Int64 = 0
     for part in parts {
       var fact = AppStoreFact(
@@ -77,7 +79,7 @@ struct ProvedFacts: Sendable {
       if part.decides {
         index += 1
         fact.proof = .init(
-          id: proof.id, part: count > 1 ? ProofPart(index: index, count: count) : nil,
+          id: proof.id, part: isList || count > 1 ? ProofPart(index: index, count: count) : nil,
           orderId: proof.orderId, customer: proof.customer,
           kind: proof.kind == .signedTransaction ? nil : proof.kind)
       }

@@ -54,6 +54,10 @@ struct Verdict: Sendable, Equatable {
         "A consumable or non-renewing purchase that was credited moves by no proof, only by a merge of "
         + "the customers or by support."
     }
+    // First: no other proof would help.
+    if policy == .keep {
+      return "The policy 'keep' leaves a purchase with the customer who has it, whatever is posted."
+    }
     if fact.cause.kind == FactSource.receipt.rawValue {
       return "A receipt moves no purchase that has an owner: post the signed transaction instead."
     }
@@ -62,15 +66,8 @@ struct Verdict: Sendable, Equatable {
         "This copy was signed before the purchase moved there: let StoreKit give a fresh one "
         + "(AppStore.sync()) and post that."
     }
-    switch policy {
-    case .keep:
-      return "The policy 'keep' leaves a purchase with the customer who proved it first."
-    case .transferIfInactive:
-      return
-        "The policy 'transfer-if-inactive' moves a purchase only when it gives its owner nothing at "
-        + "present."
-    case .transfer, .share:
-      return "The policy '\(policy.rawValue)' keeps it there for this kind of proof."
-    }
+    return policy == .transferIfInactive
+      ? "The policy 'transfer-if-inactive' moves a purchase only when it gives its owner nothing at present."
+      : "The policy '\(policy.rawValue)' keeps it there for this kind of proof."
   }
 }
