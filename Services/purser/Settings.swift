@@ -12,6 +12,8 @@ struct Settings: Sendable {
   let refusesColor: Bool
   /// Where folders that are needed once are made.
   let temporaryFolder: String
+  /// How many partitions the services expect; nil where nobody says.
+  let partitions: Int?
   /// The level of the logs of what is started.
   let logLevel: String
   /// The file of API keys that the services read.
@@ -68,6 +70,9 @@ struct Settings: Sendable {
     refusesColor = reader.optionalText("NO_COLOR", "any text: no color") != nil
     temporaryFolder = reader.text(
       "TMPDIR", default: "/tmp", "where 'purser demo' makes its folder")
+    partitions = reader.optionalText(
+      "PURSER_PARTITIONS", "how many partitions the topics have, as the services have it"
+    ).flatMap { Int($0) }
     doctor = DoctorSettings(&reader, environment)
     adminKey = reader.secret(
       "PURSER_ADMIN_KEY", "the key of scope admin for 'purser import', also from …_FILE")

@@ -4,7 +4,7 @@ import Synchronization
 /// What became of the outbox rows that the relay gave away, in the order of the outbox.
 ///
 /// Reports come in any order, on the thread `kafka-poll`; rows may be removed only from the front. It
-/// outlives a producer, so that a row which is known to be delivered is not sent once more.
+/// outlives a producer, so that what is known to be delivered up to a row is not sent once more.
 final class DeliveryTracker: Sendable {
   /// A row that Kafka refused.
   struct Refusal: Sendable {
@@ -18,7 +18,7 @@ final class DeliveryTracker: Sendable {
     /// Rows given away whose removal is not yet allowed, in order, from `head` on.
     var given: [Int64] = []
     var head = 0
-    /// Rows delivered behind one that is not.
+    /// Rows delivered behind one that is not; none once the producer has failed.
     var ahead: Set<Int64> = []
     /// Rows that still owe a report.
     var open = 0
@@ -31,7 +31,7 @@ final class DeliveryTracker: Sendable {
     /// Moves the front over what is delivered.
     mutating func settle(_ id: Int64) {
       guard head < given.count, given[head] == id else {
-        ahead.insert(id)
+        if failure == nil { ahead.insert(id) }
         return
       }
       repeat {
@@ -113,10 +113,14 @@ final class DeliveryTracker: Sendable {
   }
 
   /// Notes that the producer cannot go on; the first failure is kept.
+  ///
+  /// What was delivered behind the row that failed has overtaken it. It is sent once more after it, so that
+  /// the last record of each key is its newest: a subscriber, and a compacted topic, end right.
   func failed(_ error: KafkaError) {
     state.withLock { state in
       state.open -= 1
       if state.failure == nil { state.failure = error }
+      state.ahead = []
     }
   }
 
@@ -158,6 +162,6 @@ final class DeliveryTracker: Sendable {
   /// Rows that were given away and may not be removed yet.
   var held: Int { state.withLock { $0.given.count - $0.head } }
   var through: Int64 { state.withLock { $0.through } }
-  /// Rows delivered behind one that is not, which is what a restart must not send again.
+  /// Rows delivered behind one that is not, which a restart need not send again.
   var deliveredAhead: [Int64] { state.withLock { Array($0.ahead) } }
 }

@@ -9,7 +9,7 @@ public struct TopicsUnusable: Error, Sendable, Equatable, CustomStringConvertibl
   /// All differences, and what to do.
   public var description: String {
     "the topics are not as Purser needs them: " + differences.joined(separator: "; ")
-      + ". Run `purser topics check` to see all of it."
+      + ". Run `purser topics check` with the same PURSER_PARTITIONS to see all of it."
   }
 }
 
@@ -108,7 +108,8 @@ public struct TopicPlan: Sendable {
       counts[topic] = count
       if let wanted, count != wanted {
         differences.append(
-          "\(name) has \(count) partitions, and PURSER_PARTITIONS says \(wanted)")
+          "\(name) has \(count) partitions, and PURSER_PARTITIONS says \(wanted) (12 unless it is set)"
+        )
       }
       guard mayDescribe else { continue }
       switch Result(catching: { try admin.settings(of: name, timeout: timeout) }) {

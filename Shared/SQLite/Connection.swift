@@ -17,7 +17,9 @@ public struct Connection: StoreRows, ~Copyable {
   /// Opens a store with the settings that all of Purser's connections share.
   ///
   /// A store opened for writing gets the write-ahead log and `synchronous=FULL`: a transaction
-  /// survives a power cut once its COMMIT has returned.
+  /// survives a power cut once its COMMIT has returned. An empty path is a store of its own that has no name
+  /// and ends with the connection, or with the process ("a private, temporary on-disk database",
+  /// https://sqlite.org/c3ref/open.html); it lies in `SQLITE_TMPDIR` or `TMPDIR`.
   public init(path: String, mode: Mode) throws(SQLiteError) {
     let flags =
       mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -55,7 +57,7 @@ public struct Connection: StoreRows, ~Copyable {
     throws(SQLiteError)
   {
     let mode = try database.controlValue("PRAGMA journal_mode = WAL")
-    guard mode == .text("wal") || path == ":memory:" else {
+    guard mode == .text("wal") || path == ":memory:" || path.isEmpty else {
       throw SQLiteError(
         code: .cannotOpen,
         message: "it cannot have a write-ahead log; put it on a local disk")

@@ -54,6 +54,40 @@ struct `A rebuild` {
     return rebuild
   }
 
+  @Test func `takes over from a copy of its own shard alone, and of its own service`() async throws
+  {
+    let world = try await World(topics: [.orders, .transactions])
+    let settings = try settings(world)
+    @Sendable func rebuild(_ backup: String) throws {
+      try Rebuild(
+        service: "order-service", settings: settings, migrations: Self.migrations,
+        reads: [.transactions], folds: [.orders], backup: backup, log: world.log
+      ).discard()
+    }
+    func copy(_ source: String, _ shard: Shard) async throws -> String {
+      let path = "\(world.folder)/\(shard.ordinal)-of-\(shard.count).sqlite"
+      try await onThread {
+        try Store(
+          path: path, migrations: Self.migrations, source: source, topics: world.topics,
+          shard: shard, clock: world.clock, log: .silent, metrics: Metrics()
+        ).closeAndWait()
+      }
+      return path
+    }
+    let other = try await copy(
+      "/purser/order-service", Shard(ordinal: 1, count: 2, partitions: world.partitions))
+    await #expect {
+      try await onThread { try rebuild(other) }
+    } throws: {
+      if case RebuildError.backupOfAnother = $0 { true } else { false }
+    }
+    let stranger = try await copy(
+      "/purser/verify-service", Shard(ordinal: 0, count: 1, partitions: world.partitions))
+    await #expect(throws: ForeignStore(path: stranger, service: "order-service")) {
+      try await onThread { try rebuild(stranger) }
+    }
+  }
+
   private func counts(_ rebuild: Rebuild) throws -> [Int64] {
     try rebuild.look { change in
       try ["seen", "DISTINCT text FROM seen", "parts"].map { what in

@@ -134,8 +134,12 @@ struct `The relay, when Kafka fails,` {
     for number in 0..<200 {
       try await process.store.change { change in try change.publish("\(number)") }
     }
-    let records = try await world.records(200, in: .orders)
-    #expect(records.compactMap(\.note) == (0..<200).map { "\($0)" })
+    #expect(try await process.drained())
+    let notes = try await world.records(200, in: .orders).compactMap(\.note)
+    // The mock cluster takes what follows the batch that it refused; no record that overtook another may be
+    // the last of its kind.
+    let last = notes.indices.filter { !notes[($0 + 1)...].contains(notes[$0]) }.map { notes[$0] }
+    #expect(last == (0..<200).map { "\($0)" })
     #expect(process.count("relay_restarts_total") >= 1)
     #expect(process.count("relay_refused_total") == 0)
     await process.stop()

@@ -1,5 +1,6 @@
 import Events
 import FoundationEssentials
+import Glibc
 import Kafka
 import Processes
 import SQLite
@@ -19,6 +20,15 @@ extension WholeWay {
       ending: ChildProcess.Ending, text: String
     ) {
       let way = try way
+      let child = try await offPool { try Self.start(words, settings, way) }
+      let ending = await child.ending.value()
+      let text = try Data(contentsOf: URL(filePath: child.program.logFile))
+      return (ending, String(decoding: text, as: UTF8.self))
+    }
+
+    private static func start(_ words: [String], _ settings: [String: String], _ way: Way) throws
+      -> ChildProcess
+    {
       var environment = ["PATH": "/usr/bin:/bin"]
       for service in Way.services {
         environment.merge(try way.program(service).environment) { $1 }
@@ -31,9 +41,7 @@ extension WholeWay {
       let program = ChildProcess.Program(
         name: "purser", executable: "\(way.plan.places.executables)/purser", arguments: words,
         environment: environment, logFile: log)
-      let child = try await offPool { try ChildProcess(program) }
-      let ending = await child.ending.value()
-      return (ending, String(decoding: try Data(contentsOf: URL(filePath: log)), as: UTF8.self))
+      return try ChildProcess(program)
     }
 
     private func buy(_ customer: String, _ product: String) async throws {
@@ -151,6 +159,70 @@ extension WholeWay {
         ) { $0.text(0) }
       }
       #expect(decisions == ["credit"])
+    }
+
+    @Test func `a place of --resume that holds something else is refused and left as it is`()
+      async throws
+    {
+      let way = try way
+      let files = FileManager.default
+      let store = way.store(of: "order-service")
+      let text = way.plan.file("notes.txt")
+      try Data("not a story".utf8).write(to: URL(filePath: text))
+      for path in [store, text] {
+        let told = try await purser(["replay", "why", "teller", "--resume", path])
+        #expect(told.ending == .exit(1) && told.text.contains("no replay has made"), "\(told.text)")
+        #expect(files.fileExists(atPath: path))
+      }
+      #expect(files.fileExists(atPath: store + "-wal"), "the store of a service at work")
+      #expect(try await way.order("after-a-replay", "themes.all").customer == "after-a-replay")
+
+      let folder = way.plan.file("volumes")
+      let copy = "\(folder)/entitlement-service/entitlement.sqlite"
+      try files.createDirectory(
+        atPath: "\(folder)/entitlement-service", withIntermediateDirectories: true)
+      try files.copyItem(atPath: way.store(of: "entitlement-service"), toPath: copy)
+      for words in [["what-if"], ["true", "entitlement-service"]] {
+        let told = try await purser(["replay"] + words + ["--resume", folder])
+        #expect(told.ending == .exit(1) && told.text.contains("no replay has made"), "\(told.text)")
+        #expect(files.fileExists(atPath: copy))
+      }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `one that is interrupted leaves nothing of the customers behind`(signal: Int32)
+      async throws
+    {
+      let way = try way
+      let folder = way.plan.file("interrupted-\(signal)")
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let child = try await offPool {
+        try Self.start(["replay", "what-if"], ["TMPDIR": folder], way)
+      }
+      func held() -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      }
+      _ = try await eventually("the folder is made") { held().isEmpty ? nil : true }
+      child.send(signal)
+      #expect(await child.ending.value() == .exit(128 + signal))
+      #expect(held() == [])
+    }
+
+    @Test func `what cannot be published again is told before anything is written`() async throws {
+      let way = try way
+      let state = try await purser(["replay", "again", "entitlement-state", "--really"])
+      #expect(state.ending == .exit(64) && state.text.contains("hide a newer one"), "\(state.text)")
+      let away = try await purser([
+        "replay", "again", "entitlements", "--really", "--broker", "127.0.0.1:1",
+      ])
+      #expect(away.ending == .exit(1) && away.text.contains("broker"), "\(away.text)")
+      let progress = way.plan.file("again-progress")
+      let words = ["replay", "again", "entitlements", "--resume", progress, "--really", "--key"]
+      #expect(try await purser(words + ["nobody"]).ending == .exit(0))
+      let other = try await purser(words + ["somebody"])
+      #expect(other.ending == .exit(1) && other.text.contains("another question"), "\(other.text)")
+      let part = try await purser(["replay", "true", "--lineage", "2000000123456789"])
+      #expect(part.ending == .exit(64) && part.text.contains("give it whole"), "\(part.text)")
     }
 
     @Test func `another policy is tried without touching anything`() async throws {

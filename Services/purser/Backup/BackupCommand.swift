@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Pipeline
 import SQLite
 import ServiceRuntime
 
@@ -9,7 +10,7 @@ enum BackupCommand {
     summary: "Copies the stores of this machine while their services run",
     about: """
       Makes a consistent copy of each store, checks it, and names it by its time: orders-20270131T0300Z
-      beside its fellows in FOLDER. Without STORE it copies those that ORDER_STORE, VERIFY_STORE and
+      beside its fellows in FOLDER, and orders-0-of-3-20270131T0300Z where it is one of several shards. Without STORE it copies those that ORDER_STORE, VERIFY_STORE and
       ENTITLEMENT_STORE name. The services are not held up.
 
       A copy holds more than the topics do: API-made settings, the log of writes, webhooks. To come back
@@ -40,7 +41,11 @@ enum BackupCommand {
     let terminal = Terminal(settings)
     let time = stamp(SystemClock().now())
     for store in stores {
-      let name = URL(filePath: store).deletingPathExtension().lastPathComponent
+      var name = URL(filePath: store).deletingPathExtension().lastPathComponent
+      // The stores of all shards have one file name.
+      if let shard = try StoreLabel(of: store).shard, !shard.isAlone {
+        name += "-\(shard.ordinal)-of-\(shard.count)"
+      }
       let target = "\(folder)/\(name)-\(time).sqlite"
       var pages = 0
       try StoreBackup.copy(from: store, to: target) { _, all in pages = all }

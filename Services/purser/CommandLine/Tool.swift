@@ -26,7 +26,12 @@ enum Tool {
       }
       let (command, rest) = try find(words)
       let arguments = try Arguments(rest, for: command)
-      return try command.run(arguments, try Settings.read())
+      do {
+        return try command.run(arguments, try Settings.read())
+      } catch {
+        Leftovers.waitIfEnding()
+        throw error
+      }
     } catch let error as UsageError {
       Terminal.complain("purser: \(error.problem)")
       Terminal.complain(

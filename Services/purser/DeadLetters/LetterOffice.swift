@@ -38,12 +38,22 @@ struct LetterOffice {
 
   /// Writes the originals to their topics, and behind each letter that it was retried; blocks.
   ///
-  /// A state of a customer goes back only where no newer one stands; otherwise its letter says so.
+  /// A record that several services gave up goes back once. A state of a customer goes back only where no
+  /// newer one stands; otherwise its letter says so.
   func retry(_ letters: [DeadLetter], because: String) throws {
     func isState(_ letter: DeadLetter) -> Bool {
       letter.originTopic.flatMap(names.topic(named:)) == .entitlementState
     }
-    try write(letters.filter { !isState($0) }, .retried, because: because, original)
+    var putBack: Set<String> = []
+    try write(letters.filter { !isState($0) }, .retried, because: because) { letter in
+      if let topic = letter.originTopic, let partition = letter.originPartition,
+        let offset = letter.originOffset,
+        !putBack.insert("\(topic)/\(partition)/\(offset)").inserted
+      {
+        return nil
+      }
+      return try original(letter)
+    }
     let states = letters.filter(isState)
     guard !states.isEmpty else { return }
     var overtaken: Set<LetterPlace> = []

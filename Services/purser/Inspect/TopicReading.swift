@@ -20,6 +20,7 @@ final class TopicReading {
   private let partitions: [TopicPartition]
   private var next: [TopicPartition: Int64] = [:]
   private var ends: [TopicPartition: Int64] = [:]
+  private var isAssigned = false
 
   /// Finds the topic; blocks.
   ///
@@ -36,7 +37,7 @@ final class TopicReading {
     let topics = try admin.topics(timeout: Self.patience)
     let short = Topic(rawValue: word).map(names.name(of:))
     guard let topic = [word, short].compactMap(\.self).compactMap({ topics[$0] }).first else {
-      throw ReadingError.noTopic(word, there: topics.keys.sorted())
+      throw ReadingError.noTopic(short ?? word, there: topics.keys.sorted())
     }
     if let partition, partition >= topic.partitions {
       throw ReadingError.noPartition(topic.name, partition, count: topic.partitions)
@@ -77,7 +78,7 @@ final class TopicReading {
       next = try consumer.offsets(forTimes: times, timeout: Self.patience)
       for (partition, offset) in next where offset < 0 { next[partition] = ends[partition] }
     }
-    try consumer.assign(next)
+    isAssigned = false
   }
 
   /// Hands over each record, until the end that the topic had at `begin`, or for ever.
@@ -88,6 +89,12 @@ final class TopicReading {
   func read(
     follows: Bool, _ body: (ReceivedRecord) throws -> Bool
   ) throws -> Ending {
+    if !isAssigned && (follows || !isAtEnd) {
+      // Only now, and once: librdkafka 2.0.2 may abort when partitions are taken away, or the client is
+      // closed, before their reading has begun (rd_kafka_assignment_partition_stopped).
+      try consumer.assign(next)
+      isAssigned = true
+    }
     var quiet = Deadline.after(Self.silence)
     while follows || !isAtEnd {
       for record in try consumer.poll(maximum: 500, timeout: .milliseconds(500)) {
@@ -108,12 +115,12 @@ final class TopicReading {
   /// How many records are left up to the end.
   var left: Int64 { ends.reduce(0) { $0 + max(0, $1.value - next[$1.key, default: 0]) } }
 
-  /// Goes on from positions that were noted earlier, where they lie further; blocks.
-  func goOn(from positions: [TopicPartition: Int64]) throws {
+  /// Goes on from positions that were noted earlier, where they lie further.
+  func goOn(from positions: [TopicPartition: Int64]) {
     for (partition, offset) in positions where next[partition] ?? .max < offset {
       next[partition] = offset
     }
-    try consumer.assign(next)
+    isAssigned = false
   }
 
   private var isAtEnd: Bool { ends.allSatisfy { next[$0.key] ?? 0 >= $0.value } }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kafka
+import Pipeline
 import SQLite
 import ServiceRuntime
 
@@ -18,7 +19,7 @@ struct IsItTrue {
       and balances from the lineages by the rules of PURSER_CONFIG, and tells which would be others. Live
       store, groups and topics are only read: a fold has no producer, no HTTP and no timers. Equal, or the
       first differences, each with the record that told it and what that came of; exit code 1 if there
-      are any.
+      are any. With shards it is asked of each store by itself: which shard it is, the store says.
 
       Decisions of the moment (whose a purchase was, whether a spend was covered, when a right ran out) are
       taken as they were published, so this does not ask whether they were right: it lists them apart, with
@@ -58,7 +59,7 @@ struct IsItTrue {
         "set ORDER_STORE, VERIFY_STORE or ENTITLEMENT_STORE as the services have it")
     }
     let question = IsItTrue(
-      customer: arguments.text("--customer"), lineage: arguments.text("--lineage"),
+      customer: arguments.text("--customer"), lineage: try arguments.wholeLineage(),
       filter: RecordFilter(
         key: nil, type: arguments.text("--type"), lineage: arguments.text("--lineage"),
         from: try arguments.time("--from", settings)),
@@ -80,6 +81,7 @@ struct IsItTrue {
   let output: ReplayOutput
 
   private func check(_ store: StoreCheck.Store) throws -> Bool {
+    let shard = try StoreLabel(of: store.path, service: store.service).shard ?? .only
     let run = try ServiceRun(
       store.service, settings, resuming: folder, question: "\(settings.topicPrefix) \(store.path)")
     let findings = run.file("findings.jsonl")
@@ -91,11 +93,17 @@ struct IsItTrue {
         let derives = store.service != "order-service"
         try run.run(
           ["fold"] + (derives ? ["--findings", findings] : []),
-          environment: [run.storeVariable: rebuilt])
+          environment: [
+            run.storeVariable: rebuilt,
+            // As which shard it is folded is what the store itself says.
+            "PURSER_PARTITIONS": "\(shard.partitions)", "PURSER_SHARD_COUNT": "\(shard.count)",
+            "PURSER_SHARD": "\(shard.ordinal)",
+          ])
       }
       Terminal.complain("purser: \(store.service): comparing row by row")
       comparison = try StoreComparison(
-        live: live, rebuilt: rebuilt, customer: customer, lineage: lineage)
+        live: live, rebuilt: rebuilt, customer: customer, lineage: lineage,
+        isAlone: shard.isAlone)
     } catch {
       run.abandon()
       throw error
@@ -108,16 +116,24 @@ struct IsItTrue {
     for one in told { try put(one, store.service) }
     let others = run.has("findings.jsonl") ? try putFindings(findings) : 0
     let isEqual = told.isEmpty && others == 0
+    let isOfSome = customer != nil || lineage != nil
     let taken =
       listsDecisions
       ? decisions.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        .joined(separator: ", ") : try Self.decided(run.file("live.sqlite"), store.service)
+        .joined(separator: ", ")
+      : isOfSome ? "" : try Self.decided(run.file("live.sqlite"), store.service)
     let summary =
       "\(store.service): \(isEqual ? "equal" : "NOT EQUAL"), \(comparison.same) rows"
       + (others > 0 ? ", \(others) would be derived otherwise" : "")
-      + "; taken as published: \(taken.isEmpty ? "nothing" : taken)"
-      + (listsDecisions ? "" : " (--decisions lists them)")
+      + (isOfSome && taken.isEmpty
+        ? "" : "; taken as published: \(taken.isEmpty ? "nothing" : taken)")
+      + (listsDecisions ? "" : " (--decisions lists what was taken as published)")
     Terminal.complain("purser: \(summary)")
+    // Nothing to compare is no proof that all is well.
+    if isOfSome && isEqual && comparison.same == 0 {
+      Terminal.complain(
+        "purser: no row of \(store.service) is about what was asked for; is the id right?")
+    }
     return isEqual
   }
 

@@ -10,6 +10,8 @@ struct PublishAgain {
   let rate: Int
   let into: String?
   let resumeFile: String?
+  /// What was asked, in one line: progress is that of this question.
+  let question: String
 
   static func run(_ arguments: Arguments, _ settings: Settings) throws -> Int32 {
     let now = SystemClock().now()
@@ -33,14 +35,28 @@ struct PublishAgain {
     }
     let again = PublishAgain(
       rate: try arguments.integer("--rate", in: 1...1_000_000) ?? 500, into: into,
-      resumeFile: arguments.text("--resume"))
+      resumeFile: arguments.text("--resume"),
+      question: (arguments.operands
+        + [
+          "--partition", "--from", "--until", "--key", "--type", "--lineage", "--into", "--broker",
+        ]
+        .map { "\($0) \(arguments.text($0) ?? "")" }).joined(separator: ", "))
+    let topic = arguments.operands[0]
+    let state = names.name(of: .entitlementState)
+    if [Topic.entitlementState.rawValue, state].contains(topic), (into ?? state) == state,
+      arguments.text("--broker") == nil
+    {
+      throw arguments.error(
+        "on \(state) the last record of a customer is what counts: an old one would hide a newer one; "
+          + "name another topic with --into or another broker with --broker")
+    }
     let configuration = try settings.clientConfiguration()
     let target = try arguments.text("--broker").map { broker in
       try ClientConfiguration(
         fromEnvironment: settings.kafka.merging(["BOOTSTRAP_SERVERS": broker]) { $1 })
     }
     let reading = try TopicReading(
-      arguments.operands[0], names: names, partition: partition, configuration: configuration)
+      topic, names: names, partition: partition, configuration: configuration)
     defer { reading.close() }
     try reading.begin(at: place)
     try again.resume(reading)
@@ -49,6 +65,7 @@ struct PublishAgain {
       ? try Producer(
         target ?? configuration, name: "purser-replay", log: .complaints, metrics: Metrics())
       : nil
+    if producer != nil { try reach(target ?? configuration) }
     let output = try ReplayOutput(arguments, settings)
     let count = try again.publish(reading, producer) { record in
       guard filter.takes(record), !record.isReplayed, isBefore(until, record) else { return false }
@@ -61,6 +78,14 @@ struct PublishAgain {
         ? "purser: \(count) records would be published; nothing was. Add --really."
         : "purser: \(count) records were published once more")
     return Tool.success
+  }
+
+  /// A producer waits for its broker as long as it takes; a person wants to know of it first.
+  private static func reach(_ configuration: ClientConfiguration) throws {
+    let admin = try Admin(
+      configuration, name: "purser-replay", log: .complaints, metrics: Metrics())
+    defer { admin.closeAndWait() }
+    _ = try admin.topics(timeout: TopicsCommand.patience)
   }
 
   private static func isBefore(_ place: StartingPlace?, _ record: ReceivedRecord) -> Bool {
@@ -127,7 +152,9 @@ struct PublishAgain {
   /// Everything before these offsets is published.
   private func note(_ reading: TopicReading) throws {
     guard let resumeFile else { return }
-    let lines = reading.positions.sorted { $0.key < $1.key }
+    let lines =
+      ["# \(question)"]
+      + reading.positions.sorted { $0.key < $1.key }
       .map { "\($0.key.topic) \($0.key.partition) \($0.value)" }
     try Data((lines.joined(separator: "\n") + "\n").utf8).write(
       to: URL(filePath: resumeFile), options: .atomic)
@@ -138,14 +165,19 @@ struct PublishAgain {
       return
     }
     var positions: [TopicPartition: Int64] = [:]
-    for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+    let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
+    guard let first = lines.first, first.hasPrefix("# ") else {
+      throw ReplayBroken(cause: "\(resumeFile) is not a file of --resume")
+    }
+    guard first.dropFirst(2) == question else { throw OtherQuestion(folder: resumeFile) }
+    for line in lines.dropFirst() {
       let parts = line.split(separator: " ")
       guard parts.count == 3, let partition = Int32(parts[1]), let offset = Int64(parts[2]) else {
         throw ReplayBroken(cause: "\(resumeFile) is not a file of --resume")
       }
       positions[TopicPartition(String(parts[0]), partition)] = offset
     }
-    try reading.goOn(from: positions)
+    reading.goOn(from: positions)
   }
 }
 

@@ -3,6 +3,18 @@ import Kafka
 import ServiceRuntime
 
 extension Arguments {
+  /// The lineage of `--lineage`, where only a whole one can be compared: a part of it would find nothing, which
+  /// looks as if all were well.
+  func wholeLineage() throws -> String? {
+    guard let text = text("--lineage") else { return nil }
+    guard LineageID(text) != nil else {
+      throw error(
+        "--lineage is '\(text)'; give it whole, such as com.example.app/Production/2000000123456789"
+      )
+    }
+    return text
+  }
+
   /// A time: given as such, as an age, or as the place of a record, `TOPIC/PARTITION/OFFSET`, whose time it
   /// is; UTC milliseconds.
   ///

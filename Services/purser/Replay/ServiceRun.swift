@@ -15,6 +15,7 @@ struct ServiceRun {
   /// - Parameters:
   ///   - folder: Where it was begun before, to go on there; nil for a folder that goes away.
   ///   - question: What is asked: a folder of another question is refused.
+  /// - Throws: `NotOurs` for a folder that holds something else: it is left as it is.
   init(
     _ service: String, _ settings: Settings, executable: String? = nil, resuming folder: String?,
     question: String
@@ -26,11 +27,17 @@ struct ServiceRun {
     self.folder =
       folder.map { "\($0)/\(service)" }
       ?? "\(settings.temporaryFolder)/purser-replay-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
+    if !isKept { Leftovers.add(self.folder) }
     let file = self.file("question")
     if let known = FileManager.default.contents(atPath: file) {
       guard known == Data(question.utf8) else { throw OtherQuestion(folder: folder ?? self.folder) }
     } else {
+      let held = (try? FileManager.default.contentsOfDirectory(atPath: self.folder)) ?? []
+      guard held.isEmpty else { throw NotOurs(path: self.folder) }
+      // It will hold what customers bought.
+      try FileManager.default.createDirectory(
+        atPath: self.folder, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
       try Data(question.utf8).write(to: URL(filePath: file))
     }
   }
@@ -53,7 +60,10 @@ struct ServiceRun {
     let child = try ChildProcess(
       ChildProcess.Program(
         name: service, executable: executable, arguments: words,
-        environment: settings.environment.merging(environment) { $1 }, logFile: file("log")))
+        environment: Self.quiet(settings.environment).merging(environment) { $1 },
+        logFile: file("log")))
+    Leftovers.writes(child)
+    defer { Leftovers.writes(nil) }
     var said = ""
     while child.ending.wait(by: .after(.seconds(3))) == nil {
       let news = LogTail.lines(of: file("log"), 20).compactMap(Progress.init).last?.text
@@ -70,8 +80,21 @@ struct ServiceRun {
     }
   }
 
+  /// The settings without what only who serves needs: such a command lets nobody in and asks no other shard.
+  static func quiet(_ environment: [String: String]) -> [String: String] {
+    var quiet = environment.filter { name, _ in
+      !["PURSER_API_KEYS", "PURSER_JWT_", "PURSER_PEERS"].contains { name.hasPrefix($0) }
+    }
+    quiet["PURSER_INSECURE"] = "1"
+    quiet["PURSER_PEERS"] = "http://shard-{}.invalid"
+    return quiet
+  }
+
   /// Removes the folder: the question is answered.
-  func remove() { try? FileManager.default.removeItem(atPath: folder) }
+  func remove() {
+    try? FileManager.default.removeItem(atPath: folder)
+    Leftovers.forget(folder)
+  }
 
   /// Removes the folder unless it is to be gone on with.
   func abandon() { if !isKept { remove() } }
@@ -98,6 +121,14 @@ struct ServiceRun {
       return "\(records) of \(of) records of \(topics), \(perSecond ?? 0) a second, "
         + "about \(secondsLeft ?? 0) s to go"
     }
+  }
+}
+
+/// A file or folder of `--resume` that no replay has made.
+struct NotOurs: Error, CustomStringConvertible {
+  let path: String
+  var description: String {
+    "\(path) is there and holds something that no replay has made; name another place with --resume"
   }
 }
 

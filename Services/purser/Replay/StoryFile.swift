@@ -9,8 +9,8 @@ import ServiceRuntime
 /// story, and whoever was stopped goes on.
 final class StoryFile {
   private let store: Connection
-  private let path: String
-  private let isKept: Bool
+  /// Nil for one that nobody can find.
+  private let path: String?
   private var waiting: [(rank: Int, record: ReceivedRecord)] = []
   private var lineages: [String] = []
   private var next = Deadline.after(.seconds(1))
@@ -37,15 +37,15 @@ final class StoryFile {
   /// - Parameters:
   ///   - path: One that was begun before, or is to be kept until the end; nil for one that goes away.
   ///   - question: What is gathered: a file of another question is refused.
-  init(resuming path: String?, _ settings: Settings, question: String) throws {
-    isKept = path != nil
-    self.path = path ?? "\(settings.temporaryFolder)/purser-story-\(UUID().uuidString)"
-    store = try Connection(path: self.path, mode: .readWrite)
-    let isBegun =
-      try store.exists("SELECT 1 FROM sqlite_schema WHERE name = 'question'")
+  /// - Throws: `NotOurs` for a file that is something else: nothing is changed in it, and it is not removed.
+  init(resuming path: String?, question: String) throws {
+    self.path = path
+    let isBegun = try path.map(Self.isBegun) ?? false
+    if let path, !isBegun { try Self.make(path) }
+    store = try Connection(path: path ?? "", mode: .readWrite)
     if isBegun {
       let known = try store.first("SELECT text FROM question") { $0.text(0) }
-      guard known == question else { throw OtherQuestion(folder: self.path) }
+      guard known == question else { throw OtherQuestion(folder: path ?? "") }
     } else {
       try store.run("BEGIN")
       for table in Self.tables { try store.run(table) }
@@ -54,13 +54,33 @@ final class StoryFile {
     }
   }
 
-  /// Removes the file: the story is told.
-  func remove() {
-    for name in ["", "-wal", "-shm"] { unsafe unlink(path + name) }
+  /// Whether a file is a story that was begun; false where there is none.
+  private static func isBegun(_ path: String) throws -> Bool {
+    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+      attributes[.size] as? Int64 ?? 1 > 0
+    else { return false }
+    do {
+      let found = try Connection(path: path, mode: .readOnly)
+        .query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") { $0.text(0) }
+      guard Set(found) == Set(tables) else { throw NotOurs(path: path) }
+      return true
+    } catch is SQLiteError {
+      throw NotOurs(path: path)
+    }
   }
 
-  /// Removes the file unless it is to be gone on with.
-  func abandon() { if !isKept { remove() } }
+  /// Makes an empty file that only its owner reads: it will hold what customers bought.
+  private static func make(_ path: String) throws {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw ReplayWriteError(path: path, code: errno) }
+    close(file)
+  }
+
+  /// Removes the file: the story is told.
+  func remove() {
+    guard let path else { return }
+    for name in ["", "-wal", "-shm"] { unsafe unlink(path + name) }
+  }
 
   /// From where a topic is to be read on.
   func places(_ topic: String) throws -> [TopicPartition: Int64] {

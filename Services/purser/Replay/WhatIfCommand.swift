@@ -45,6 +45,7 @@ enum WhatIfCommand {
     let output = try ReplayOutput(arguments, settings)
     let config = arguments.text("--config")
     var words = ["what-if"]
+    _ = try arguments.wholeLineage()
     for name in ["--customer", "--lineage", "--type"] {
       if let value = arguments.text(name) { words += [name, value] }
     }

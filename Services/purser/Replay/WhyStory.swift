@@ -23,7 +23,7 @@ struct WhyStory {
       customer: arguments.operands.first, lineage: arguments.text("--lineage"),
       type: arguments.text("--type"), from: try arguments.time("--from", settings),
       at: try arguments.time("--at", settings), settings: settings)
-    guard story.customer != nil || story.lineage != nil else {
+    guard story.customer ?? story.lineage ?? "" != "" else {
       throw arguments.error("name a customer, or a lineage with --lineage")
     }
     let output = try ReplayOutput(arguments, settings)
@@ -32,17 +32,17 @@ struct WhyStory {
       settings.topicPrefix,
     ]
     let file = try StoryFile(
-      resuming: arguments.text("--resume"), settings,
+      resuming: arguments.text("--resume"),
       question: asked.map { $0 ?? "" }.joined(separator: "\n"))
-    do {
-      try story.gather(file)
-      try story.tell(file, output)
-      try output.finish()
-    } catch {
-      file.abandon()
-      throw error
-    }
+    try story.gather(file)
+    try story.tell(file, output)
+    try output.finish()
     file.remove()
+    if output.count == 0 {
+      Terminal.complain(
+        "purser: no record tells of '\(story.customer ?? story.lineage ?? "")'; is the id right, as it was "
+          + "written?")
+    }
     if let path = arguments.text("--to") {
       Terminal(settings).line("\(output.count) records are in \(path)")
     }
@@ -87,7 +87,7 @@ struct WhyStory {
     )
     defer { reading.close() }
     try reading.begin(at: from.map { .time($0) } ?? .beginning)
-    try reading.goOn(from: file.places(names.name(of: topic)))
+    reading.goOn(from: try file.places(names.name(of: topic)))
     let ending = try reading.read(follows: false) { record in
       progress.add(topic.rawValue, left: reading.left)
       let isWanted =

@@ -48,13 +48,15 @@ enum TopicsCommand {
       is missing or differs, how to mend it. Changes nothing. Exit code 1 if anything differs.
       """,
     options: options(
-      partitions: "partitions that each topic must have\n(default: any number, but all the same)",
+      partitions:
+        "partitions that each topic must have\n(default: PURSER_PARTITIONS, or any number, but all the same)",
       replication: "copies that each partition must have (default: any)"),
     examples: ["KAFKA_BOOTSTRAP_SERVERS=localhost:9092 purser topics check"]
   ) { arguments, settings in
     try run(arguments, settings) { plan, admin, terminal in
       let report = try TopicReport(
-        plan, admin, anyPartitions: arguments.text("--partitions") == nil)
+        plan, admin,
+        anyPartitions: arguments.text("--partitions") == nil && settings.partitions == nil)
       terminal.line(report.table)
       let problems =
         report.differences

@@ -65,6 +65,12 @@ public final class Rebuild {
     temporaryPath = "\(path).rebuilding"
     lock = try StoreLock(store: path)
     guard unsafe access(path, F_OK) != 0 else { throw RebuildError.storeIsThere(path) }
+    if let backup {
+      let known = try StoreLabel(of: backup, service: service).shard
+      guard known == nil || known == shard else {
+        throw RebuildError.backupOfAnother(backup, known: known ?? shard, asked: shard)
+      }
+    }
     let metrics = Metrics()
     let topicPlan = TopicPlan(names: topics, checked: .partitions)
     let admin = try Admin(settings.kafka, name: "\(service)-rebuild", log: log, metrics: metrics)
@@ -234,6 +240,8 @@ public enum RebuildError: Error, Sendable, CustomStringConvertible {
   case noPositions
   /// The copy lacks a table.
   case foreignBackup(String, table: String)
+  /// The copy is of another shard: its customers' rows would be told twice.
+  case backupOfAnother(String, known: Shard, asked: Shard)
   /// The new store could not get its name.
   case cannotName(String, String, code: Int32)
   /// What was found could not be written.
@@ -252,6 +260,9 @@ public enum RebuildError: Error, Sendable, CustomStringConvertible {
         + "read: was the group deleted? Restore its offsets, or decide with the developers"
     case .foreignBackup(let path, let table):
       "\(path) is no copy of this service's store by this version: it has no table \(table)"
+    case .backupOfAnother(let path, let known, let asked):
+      "\(path) is a copy of \(known), and the settings say \(asked); give a copy of the same shard, or "
+        + "rebuild without one"
     case .cannotName(let from, let to, let code):
       "\(from) could not be renamed to \(to) (error \(code)); the store in it is whole: rename it"
     case .cannotWrite(let path, let code): "\(path) cannot be written (error \(code))"
