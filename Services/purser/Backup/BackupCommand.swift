@@ -9,9 +9,10 @@ enum BackupCommand {
     name: "backup", synopsis: "[STORE…] --to FOLDER",
     summary: "Copies the stores of this machine while their services run",
     about: """
-      Makes a consistent copy of each store, checks it, and names it by its time: orders-20270131T0300Z
-      beside its fellows in FOLDER, and orders-0-of-3-20270131T0300Z where it is one of several shards. Without STORE it copies those that ORDER_STORE, VERIFY_STORE and
-      ENTITLEMENT_STORE name. The services are not held up.
+      Makes a consistent copy of each store, checks it, and names it by its time: orders-20270131T030000Z.sqlite
+      beside its fellows in FOLDER, or orders-0-of-3-20270131T030000Z.sqlite where it is one of several
+      shards. Without STORE it copies those that ORDER_STORE, VERIFY_STORE and ENTITLEMENT_STORE name. The
+      services are not held up.
 
       A copy holds more than the topics do: API-made settings, the log of writes, webhooks. To come back
       after a lost disk run the service's own command, with the newest copy:

@@ -83,6 +83,7 @@ final class ReplayOutput {
     guard !FileManager.default.fileExists(atPath: path) else { throw CatalogWriteError(path: path) }
     for name in ["", "-wal", "-shm"] { unsafe unlink("\(path).part\(name)") }
     if path.hasSuffix(".sqlite") {
+      try StoryFile.make("\(path).part")
       let store = try Table(path: "\(path).part")
       for table in Self.tables { try store.file.run(table) }
       try store.file.run("BEGIN")

@@ -62,6 +62,8 @@ final class StoryFile {
     do {
       let found = try Connection(path: path, mode: .readOnly)
         .query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") { $0.text(0) }
+      // One that was stopped at its very beginning holds nothing yet.
+      guard !found.isEmpty else { return false }
       guard Set(found) == Set(tables) else { throw NotOurs(path: path) }
       return true
     } catch is SQLiteError {
@@ -70,7 +72,7 @@ final class StoryFile {
   }
 
   /// Makes an empty file that only its owner reads: it will hold what customers bought.
-  private static func make(_ path: String) throws {
+  static func make(_ path: String) throws {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw ReplayWriteError(path: path, code: errno) }
     close(file)
