@@ -70,9 +70,13 @@ struct Settings: Sendable {
     refusesColor = reader.optionalText("NO_COLOR", "any text: no color") != nil
     temporaryFolder = reader.text(
       "TMPDIR", default: "/tmp", "where 'purser demo' makes its folder")
-    partitions = reader.optionalText(
-      "PURSER_PARTITIONS", "how many partitions the topics have, as the services have it"
-    ).flatMap { Int($0) }
+    let partitions = reader.optionalText(
+      "PURSER_PARTITIONS", "how many partitions the topics have, as the services have it")
+    self.partitions = partitions.flatMap { Int($0) }
+    if let partitions, !(1...1024).contains(self.partitions ?? 0) {
+      reader.fault(
+        "PURSER_PARTITIONS", "is '\(partitions)'; give a whole number from 1 to 1024")
+    }
     doctor = DoctorSettings(&reader, environment)
     adminKey = reader.secret(
       "PURSER_ADMIN_KEY", "the key of scope admin for 'purser import', also from …_FILE")

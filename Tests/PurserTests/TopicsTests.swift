@@ -23,6 +23,17 @@ struct TopicsTests {
     #expect(try run("create", settings, "--partitions", "4") == .differs)
     #expect(try run("check", settings, "--partitions", "4") == .differs)
 
+    // What the services are told is what is asked for, unless an option says otherwise.
+    for (told, ending) in [("3", Result.fine), ("6", .differs)] {
+      let services = try Settings([
+        "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "PURSER_PARTITIONS": told,
+      ])
+      #expect(try run("check", services) == ending)
+      #expect(try run("create", services) == ending)
+      #expect(try run("check", services, "--partitions", "3") == .fine)
+    }
+    #expect(throws: SettingsError.self) { try Settings(["PURSER_PARTITIONS": "some"]) }
+
     // One topic with the retention of others, one missing: nothing may be made or changed.
     try await admin.perform { admin throws(KafkaError) in
       try admin.delete(["iap.proofs", "iap.orders"], timeout: .seconds(10))

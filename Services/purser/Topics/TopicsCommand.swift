@@ -18,7 +18,8 @@ enum TopicsCommand {
       The number of partitions is fixed from then on: it decides where a customer's events are.
       """,
     options: options(
-      partitions: "partitions of each topic (default \(TopicNames.defaultPartitions))",
+      partitions:
+        "partitions of each topic\n(default: PURSER_PARTITIONS, or \(TopicNames.defaultPartitions))",
       replication: "copies of each partition (default: the broker's own)"),
     examples: [
       "KAFKA_BOOTSTRAP_SERVERS=localhost:9092 purser topics create",
@@ -94,7 +95,8 @@ enum TopicsCommand {
     let partitions = try arguments.integer("--partitions", in: 1...10_000)
     let replication = try arguments.integer("--replication", in: 1...100)
     let plan = TopicPlan(
-      names: TopicNames(prefix: prefix), partitions: partitions ?? TopicNames.defaultPartitions,
+      names: TopicNames(prefix: prefix),
+      partitions: partitions ?? settings.partitions ?? TopicNames.defaultPartitions,
       replicationFactor: replication ?? -1)
     let admin = try Admin(
       try settings.clientConfiguration(), name: "purser-topics", log: .complaints,
