@@ -171,7 +171,7 @@ let package = Package(
         "Shards", "HTTPServer", "HTTPClient", "JSON", "Pipeline", "SQLite", "Events",
         "ServiceRuntime",
       ]),
-    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "ServiceRuntime"]),
+    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "Processes", "ServiceRuntime"]),
     tests(
       "AppStoreTests",
       ["AppStore", "Cryptography", "HTTPClient", "HTTPServer", "Processes", "ServiceRuntime"]),
@@ -201,7 +201,7 @@ let package = Package(
       "SimulatorTests",
       [
         "app-store-simulator", "AppStore", "Catalog", "Cryptography", "HTTPClient", "HTTPServer",
-        "ServiceRuntime",
+        "Processes", "ServiceRuntime",
       ]),
     tests(
       "PurserTests",

@@ -37,11 +37,19 @@ struct RelayHandover: Sendable {
 
   private func hand(_ row: Outbox.Row, alone: Bool) -> Given {
     let (id, tracker, metrics, wake) = (row.id, tracker, metrics, context.outbox.wake)
-    guard let record = row.record else {
-      let error = KafkaError(
-        code: .invalidArgument, reason: "the headers of outbox row \(id) cannot be read")
-      tracker.refused(.init(id: id, error: error, isCertain: true))
+    @Sendable func fault(_ error: KafkaError, isCertain: Bool) {
+      if error.isRetriable || error.isFatal {
+        tracker.failed(error)
+      } else {
+        tracker.refused(.init(id: id, error: error, isCertain: isCertain))
+      }
       wake.signal()
+    }
+    guard let record = row.record else {
+      fault(
+        KafkaError(
+          code: .invalidArgument, reason: "the headers of outbox row \(id) cannot be read"),
+        isCertain: true)
       return .failed
     }
     let (span, tracer) = (span(of: record), context.tracer)
@@ -57,24 +65,13 @@ struct RelayHandover: Sendable {
           metrics.delivered.add()
           if let way { metrics.way.arrived(way, on: record.topic, at: clock.now()) }
           if tracker.delivered(id) { wake.signal() }
-        case .failure(let error):
-          if error.isRetriable || error.isFatal {
-            tracker.failed(error)
-          } else {
-            tracker.refused(.init(id: id, error: error, isCertain: alone))
-          }
-          wake.signal()
+        case .failure(let error): fault(error, isCertain: alone)
         }
       }
       return .given
     } catch {
       if error.code == .queueFull { return .noRoom }
-      if error.isRetriable || error.isFatal {
-        tracker.failed(error)
-      } else {
-        tracker.refused(.init(id: id, error: error, isCertain: true))
-      }
-      wake.signal()
+      fault(error, isCertain: true)
       return .failed
     }
   }

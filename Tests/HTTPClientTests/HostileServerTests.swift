@@ -64,7 +64,7 @@ struct HostileServerTests {
   }
 
   @Test func `only the configured authority is trusted`() async throws {
-    let server = try #require(TLSServer())
+    let server = try await TLSServer()
     let url = "https://localhost:\(server.port)/"
     var settings = ClientSettings()
     let stranger = await Self.ask(url, "GET", settings)

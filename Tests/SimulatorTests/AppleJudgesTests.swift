@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 
 @testable import app_store_simulator
@@ -28,18 +28,13 @@ struct AppleJudgesTests {
     let simulator = try await RunningSimulator(
       notificationURL: receiver.url,
       settings: ["SIMULATOR_ENVIRONMENT": environment, "SIMULATOR_APP_APPLE_ID": "77"])
-    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let python = "/\(root)/.venv/bin/python3"
-    try #require(
-      unsafe access(python, X_OK) == 0, "no \(python); run deploy/scripts/setup")
-    let log = "\(simulator.folder)/\(script).log"
-    let judge = try ChildProcess(
+    let judged = try await Script.run(
+      Script.python,
       [
-        python, "/\(root)/Tests/Fixtures/simulator/\(script)",
+        "\(TestData.packageRoot)/Tests/Fixtures/simulator/\(script)",
         "http://127.0.0.1:\(simulator.port)",
-      ] + arguments(simulator.folder), log: log)
-    let code = await judge.exitCode()
-    #expect(code == 0, "\(RunningSimulator.text(log))")
+      ] + arguments(simulator.folder))
+    #expect(judged.code == 0, "\(judged.output)")
     await receiver.stop()
   }
 }

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Processes
+import ServiceRuntime
 import TestSupport
 import Testing
 
@@ -90,14 +92,13 @@ struct BadInputTests {
   @Test func `every fault of the settings is named at once, with exit code 78`() async throws {
     let log = TestFolder.path("simulator-settings")
     defer { try? FileManager.default.removeItem(atPath: log) }
-    let process = try ChildProcess(
-      [ChildProcess.simulator()],
+    let process = try SimulatorProcess.start(
       environment: [
         "SIMULATOR_HTTP_PORT": "http", "SIMULATOR_ENVIRONMENT": "Production",
         "SIMULATOR_CATALOG": "/nowhere.storekit", "SIMULATOR_NOTIFICATION_URL": "ftp://x",
         "SIMULATOR_STOREFRONT": "Mars",
       ], log: log)
-    #expect(await process.exitCode() == 78)
+    #expect(await process.ending.value() == .exit(78))
     let text = RunningSimulator.text(log)
     for name in [
       "HTTP_PORT", "APP_APPLE_ID", "CATALOG", "NOTIFICATION_URL", "STOREFRONT", "BUNDLE_ID",
@@ -109,8 +110,8 @@ struct BadInputTests {
   @Test func `help lists the settings`() async throws {
     let log = TestFolder.path("simulator-help")
     defer { try? FileManager.default.removeItem(atPath: log) }
-    let process = try ChildProcess([ChildProcess.simulator(), "--help"], log: log)
-    #expect(await process.exitCode() == 0)
+    let process = try SimulatorProcess.start(["--help"], log: log)
+    #expect(await process.ending.value() == .exit(0))
     let text = RunningSimulator.text(log)
     #expect(text.contains("SIMULATOR_CLOCK_FILE"))
     #expect(text.contains("SIMULATOR_NOTIFICATION_LANES"))

@@ -2,6 +2,7 @@ import AppStore
 import FoundationEssentials
 import Glibc
 import HTTPServer
+import Processes
 import ServiceRuntime
 import Testing
 
@@ -34,8 +35,8 @@ struct ProcessTests {
     #expect(try #require(copy.payload.signedDate) >= (try #require(transaction.signedDate)))
     #expect(try await simulator.get("/control/products").body.products?.first?.productId == "coins")
     #expect(try await simulator.get("/metrics").text.contains("simulator_happenings_total"))
-    simulator.process.signal(SIGTERM)
-    #expect(await simulator.process.exitCode() == 0)
+    simulator.process.send(SIGTERM)
+    #expect(await simulator.process.ending.value() == .exit(0))
   }
 
   @Test func `a moved clock lets everything happen in its order, at its own time`() async throws {
@@ -178,8 +179,8 @@ struct ProcessTests {
       let refused = try await group.next()
       #expect(refused == 409)
       let began = ContinuousClock.now
-      patient.process.signal(SIGTERM)
-      #expect(await patient.process.exitCode() == 0)
+      patient.process.send(SIGTERM)
+      #expect(await patient.process.ending.value() == .exit(0))
       #expect(ContinuousClock.now - began < .seconds(8))
       let ended = try await group.next()
       #expect(ended == 503)

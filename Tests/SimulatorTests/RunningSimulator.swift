@@ -3,6 +3,7 @@ import Cryptography
 import FoundationEssentials
 import Glibc
 import HTTPClient
+import Processes
 import ServiceRuntime
 import TestSupport
 
@@ -27,12 +28,11 @@ final class RunningSimulator: Sendable {
     ]
     environment.merge(settings) { _, new in new }
     let log = "\(folder)/log"
-    let process = try ChildProcess(
-      [ChildProcess.simulator()], environment: environment, log: log)
+    let process = try SimulatorProcess.start(environment: environment, log: log)
     self.process = process
     port = try await eventually("the simulator listens; see \(log)") {
-      guard process.isRunning else {
-        throw ChildProcess.Failure(description: "it ended: \(RunningSimulator.text(log))")
+      guard process.ending.current == nil else {
+        throw NotInTime(description: "it ended: \(RunningSimulator.text(log))")
       }
       let lines = RunningSimulator.text(log).split(separator: "\n")
       guard let line = lines.first(where: { $0.contains("\"listening\"") }),
@@ -43,7 +43,7 @@ final class RunningSimulator: Sendable {
   }
 
   deinit {
-    process.signal(SIGKILL)
+    process.send(SIGKILL)
     try? FileManager.default.removeItem(atPath: folder)
   }
 
@@ -136,7 +136,7 @@ func eventually<Value: Sendable>(
   while true {
     if let value = try await look() { return value }
     guard !deadline.hasPassed else {
-      throw ChildProcess.Failure(description: "not in time: \(what)")
+      throw NotInTime(description: "not in time: \(what)")
     }
     try await Task.sleep(for: .milliseconds(5))
   }

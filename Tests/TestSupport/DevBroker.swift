@@ -2,7 +2,6 @@ import FoundationEssentials
 import Glibc
 import Processes
 import ServiceRuntime
-import Synchronization
 
 /// A broker of its own for a test: the one of development, in a process that the test owns.
 ///
@@ -24,24 +23,14 @@ public final class DevBroker: Sendable {
     bootstrapServers = "127.0.0.1:\(port)"
     self.folder = folder
     self.process = process
-    _ = Self.cleanUpAtExit
-    Self.folders.withLock { _ = $0.insert(folder) }
   }
-
-  /// Folders of brokers that a test keeps until the process ends.
-  private static let folders = Mutex<Set<String>>([])
-  private static let cleanUpAtExit: Void = {
-    atexit {
-      let left = DevBroker.folders.withLock { $0 }
-      for folder in left { try? FileManager.default.removeItem(atPath: folder) }
-    }
-  }()
 
   /// Starts a broker and waits until it answers.
   ///
   /// - Throws: `Failure` when it does not within 60 s, which includes its installation.
   public static func start() throws -> DevBroker {
-    let folder = try makeFolder()
+    let folder = TestFolder.path("broker")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let port = try freePort()
     var program = ChildProcess.Program(
       name: "dev-broker", executable: script,
@@ -92,7 +81,6 @@ public final class DevBroker: Sendable {
     process.send(SIGKILL)
     _ = process.ending.wait()
     try? FileManager.default.removeItem(atPath: folder)
-    Self.folders.withLock { _ = $0.remove(folder) }
   }
 
   private static var script: String {
@@ -100,18 +88,6 @@ public final class DevBroker: Sendable {
     var parts = #filePath.split(separator: "/")
     parts.removeLast(3)
     return "/" + parts.joined(separator: "/") + "/deploy/scripts/dev-broker"
-  }
-
-  private static func makeFolder() throws -> String {
-    var template = Array("/tmp/purser-broker-XXXXXX".utf8CString)
-    let made = unsafe template.withUnsafeMutableBufferPointer { buffer -> String? in
-      guard let start = buffer.baseAddress, let path = unsafe mkdtemp(start) else {
-        return nil
-      }
-      return unsafe String(cString: path)
-    }
-    guard let made else { throw Failure(description: "no temporary folder: errno \(errno)") }
-    return made
   }
 
   private static func freePort() throws -> UInt16 {

@@ -125,15 +125,8 @@ struct LetterOffice {
     guard !letter.leftOut.isEmpty, let topic = letter.originTopic,
       let partition = letter.originPartition, let offset = letter.originOffset
     else { return original }
-    let reading = try TopicReading(
-      topic, names: names, partition: partition, configuration: configuration)
-    defer { reading.close() }
-    try reading.begin(at: .offset(offset))
-    var found: ReceivedRecord?
-    _ = try reading.read(follows: false) { record in
-      found = record
-      return false
-    }
+    let found = try TopicReading.record(
+      topic, partition, offset, names: names, configuration: configuration)
     guard let found, found.offset == offset else {
       throw LetterError.notWritten("\(topic) has no record at \(partition):\(offset) any more")
     }

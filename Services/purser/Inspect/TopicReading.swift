@@ -123,6 +123,25 @@ final class TopicReading {
     isAssigned = false
   }
 
+  /// The first record at or after an offset of a partition, nil when there is none; blocks.
+  ///
+  /// - Throws: `ReadingError` for an offset that the partition does not have.
+  static func record(
+    _ topic: String, _ partition: Int32, _ offset: Int64, names: TopicNames,
+    configuration: ClientConfiguration
+  ) throws -> ReceivedRecord? {
+    let reading = try TopicReading(
+      topic, names: names, partition: partition, configuration: configuration)
+    defer { reading.close() }
+    try reading.begin(at: .offset(offset))
+    var found: ReceivedRecord?
+    _ = try reading.read(follows: false) { record in
+      found = record
+      return false
+    }
+    return found
+  }
+
   private var isAtEnd: Bool { ends.allSatisfy { next[$0.key] ?? 0 >= $0.value } }
 
   func close() { consumer.close() }

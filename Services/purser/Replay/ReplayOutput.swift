@@ -82,17 +82,23 @@ final class ReplayOutput {
     }
     guard !FileManager.default.fileExists(atPath: path) else { throw CatalogWriteError(path: path) }
     for name in ["", "-wal", "-shm"] { unsafe unlink("\(path).part\(name)") }
+    let file = try Self.open("\(path).part")
     if path.hasSuffix(".sqlite") {
-      try StoryFile.make("\(path).part")
+      close(file)
       let store = try Table(path: "\(path).part")
       for table in Self.tables { try store.file.run(table) }
       try store.file.run("BEGIN")
       form = .store(store)
     } else {
-      let file = unsafe open("\(path).part", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw ReplayWriteError(path: path, code: errno) }
       form = .file(file)
     }
+  }
+
+  /// Opens a file for writing, made if need be, that only its owner reads: it will hold what customers bought.
+  static func open(_ path: String) throws -> Int32 {
+    let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw ReplayWriteError(path: path, code: errno) }
+    return file
   }
 
   /// Whether a person reads it at the terminal.

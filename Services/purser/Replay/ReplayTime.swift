@@ -41,16 +41,9 @@ enum RecordFetch {
   static func record(_ topic: String, _ partition: Int32, _ offset: Int64, _ settings: Settings)
     throws -> ReceivedRecord
   {
-    let reading = try TopicReading(
-      topic, names: TopicNames(prefix: settings.topicPrefix), partition: partition,
+    let found = try TopicReading.record(
+      topic, partition, offset, names: TopicNames(prefix: settings.topicPrefix),
       configuration: try settings.clientConfiguration())
-    defer { reading.close() }
-    try reading.begin(at: .offset(offset))
-    var found: ReceivedRecord?
-    _ = try reading.read(follows: false) { record in
-      found = record
-      return false
-    }
     guard let found else {
       throw ReadingError.noRecord(TopicPartition(topic, partition), offset)
     }

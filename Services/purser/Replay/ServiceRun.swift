@@ -81,7 +81,7 @@ struct ServiceRun {
   }
 
   /// The settings without what only who serves needs: such a command lets nobody in and asks no other shard.
-  static func quiet(_ environment: [String: String]) -> [String: String] {
+  private static func quiet(_ environment: [String: String]) -> [String: String] {
     var quiet = environment.filter { name, _ in
       !["PURSER_API_KEYS", "PURSER_JWT_", "PURSER_PEERS"].contains { name.hasPrefix($0) }
     }

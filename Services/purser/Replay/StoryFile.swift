@@ -41,7 +41,7 @@ final class StoryFile {
   init(resuming path: String?, question: String) throws {
     self.path = path
     let isBegun = try path.map(Self.isBegun) ?? false
-    if let path, !isBegun { try Self.make(path) }
+    if let path, !isBegun { close(try ReplayOutput.open(path)) }
     store = try Connection(path: path ?? "", mode: .readWrite)
     if isBegun {
       let known = try store.first("SELECT text FROM question") { $0.text(0) }
@@ -69,13 +69,6 @@ final class StoryFile {
     } catch is SQLiteError {
       throw NotOurs(path: path)
     }
-  }
-
-  /// Makes an empty file that only its owner reads: it will hold what customers bought.
-  static func make(_ path: String) throws {
-    let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw ReplayWriteError(path: path, code: errno) }
-    close(file)
   }
 
   /// Removes the file: the story is told.
