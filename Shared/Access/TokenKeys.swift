@@ -74,7 +74,7 @@ final class TokenKeyFetcher: TokenKeys, Service {
   private let log: Log
   private let metrics: Metrics
   private let state = Mutex(State())
-  private let arrivals = Waiters<String>(limit: waiting, limitPerKey: waiting)
+  let arrivals = Waiters<String>(limit: waiting, limitPerKey: waiting)
   private let wake = Wake()
   private let isStopping = Atomic<Bool>(false)
   private let ended = Completion<Void>()
@@ -116,13 +116,20 @@ final class TokenKeyFetcher: TokenKeys, Service {
   }
 
   func arrive() async -> Bool {
-    // The place in the line comes before the look at the state, so that no end is missed between.
-    let ticket = arrivals.enter("keys")
-    defer { arrivals.leave(ticket) }
-    if state.withLock({ $0.isAskedFor || $0.isAsking }) {
-      guard await arrivals.wait(ticket, atMost: timing.patience) == .notified else { return false }
+    let deadline = Deadline.after(timing.patience)
+    while true {
+      // The place in the line comes before the look at the state, so that no end is missed between.
+      let ticket = arrivals.enter("keys")
+      defer { arrivals.leave(ticket) }
+      let (isToCome, isSettled) = state.withLock {
+        ($0.isAskedFor || $0.isAsking, $0.isSettled)
+      }
+      guard isToCome else { return isSettled }
+      // What ended may have begun before the issuer had the key: then the fetch that was asked for is to come.
+      guard await arrivals.wait(ticket, atMost: deadline.remaining) == .notified else {
+        return false
+      }
     }
-    return state.withLock { $0.isSettled }
   }
 
   func run() async {

@@ -12,6 +12,8 @@ struct TokenKeyFetcherTests {
   private final class Address: Sendable {
     let asked = Atomic<Int>(0)
     let answer: Mutex<Response>
+    /// While there is one, answers wait for it.
+    let gate = Mutex<Completion<Void>?>(nil)
     let server: Server
 
     init(_ text: String) throws {
@@ -19,7 +21,10 @@ struct TokenKeyFetcherTests {
       var router = Router()
       let box = Box()
       router.on(.get, "/jwks", scope: nil) { _ in
-        box.address.withLock { $0 }?.next() ?? .empty(503)
+        guard let address = box.address.withLock({ $0 }) else { return .empty(503) }
+        let response = address.next()
+        await address.gate.withLock { $0 }?.value()
+        return response
       }
       server = try Server(port: 0, router: router, log: .silent, metrics: Metrics())
       box.address.withLock { $0 = self }
@@ -124,6 +129,33 @@ struct TokenKeyFetcherTests {
       address.give(.empty(503))
       let unanswered = try await ask(try SampleIssuer(keyId: "newer"))
       #expect(unanswered.status == 503 && unanswered.header("Retry-After") != nil)
+    }
+  }
+
+  @Test func `a fetch that began before the issuer had the key is not the one that is waited for`()
+    async throws
+  {
+    let (old, new) = (try SampleIssuer(keyId: "old"), try SampleIssuer(keyId: "new"))
+    let address = try Address("{\"keys\":[\(old.member)]}")
+    let gate = Completion<Void>()
+    address.gate.withLock { $0 = gate }
+    var timing = TokenKeyFetcher.Timing()
+    timing.betweenRefreshes = .zero
+    timing.patience = .seconds(30)
+    try await with(address, timing) { fetcher in
+      #expect(await eventually { address.count == 1 })
+      address.give(json(new))
+      #expect(fetcher.refresh())
+      async let arrived = fetcher.arrive()
+      #expect(await eventually { fetcher.arrivals.count == 1 })
+      address.gate.withLock { $0 = nil }
+      gate.complete(with: ())
+      #expect(await arrived)
+      #expect(address.count == 2)
+      if case .key = fetcher.current.set.find(id: "new", .es256) {
+      } else {
+        Issue.record("the new key is not there")
+      }
     }
   }
 
