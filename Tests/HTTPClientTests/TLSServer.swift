@@ -38,7 +38,7 @@ final class TLSServer: Sendable {
     self.process = process
     let deadline = Deadline.after(.seconds(20))
     while true {
-      let said = FileManager.default.contents(atPath: log) ?? Data()
+      let said = LogFile.bytes(log)
       if let port = Self.announcedPort(String(decoding: said, as: UTF8.self)) {
         self.port = port
         return

@@ -63,7 +63,7 @@ final class TLSFront: Sendable {
         throw Failure(description: "no front: \(said)")
       }
       try await Task.sleep(for: .milliseconds(10))
-      let log = FileManager.default.contents(atPath: "\(folder)/log") ?? Data()
+      let log = LogFile.bytes("\(folder)/log")
       said = String(decoding: log.prefix { $0 != 0x0A }, as: UTF8.self)
     }
     address = "localhost:\(said)"

@@ -48,7 +48,7 @@ final class RunningSimulator: Sendable {
   }
 
   static func text(_ path: String) -> String {
-    String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+    String(decoding: LogFile.bytes(path), as: UTF8.self)
   }
 
   private static func makeFolder() throws -> String {

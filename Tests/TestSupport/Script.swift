@@ -28,7 +28,7 @@ public enum Script {
           .merging(environment) { $1 },
         logFile: log))
     let ending = await child.ending.value()
-    let output = FileManager.default.contents(atPath: log) ?? Data()
+    let output = LogFile.bytes(log)
     var code: Int32?
     if case .exit(let status) = ending { code = status }
     return Ending(code: code, output: String(decoding: output, as: UTF8.self))
