@@ -13,7 +13,8 @@ enum ReservedProperties {
     "an answer is given only after all in-sync replicas have the record"
   private static let idempotence = "records must arrive once and in order"
   private static let waiting = "a record waits for the broker as long as it takes"
-  private static let linger = "an order waits for its event, so records leave at once"
+  private static let linger =
+    "records leave at once, as an order waits for its event; only an edge's wait for each other"
   private static let size = "records are limited to 2 MiB by Purser at producer and topic"
   private static let bound = "Purser bounds its queues itself"
   private static let positions = "positions are kept in the service's own store"

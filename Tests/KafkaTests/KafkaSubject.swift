@@ -48,10 +48,11 @@ enum KafkaSubject: String, CaseIterable, Sendable {
 
 func newProducer(
   _ configuration: ClientConfiguration, queueRecords: Int = 20_000, metrics: Metrics = Metrics(),
-  log: Log = .silent
+  log: Log = .silent, lingerMilliseconds: Int = 0
 ) throws -> Producer {
   try Producer(
-    configuration, name: "test-producer", log: log, metrics: metrics, queueRecords: queueRecords)
+    configuration, name: "test-producer", log: log, metrics: metrics, queueRecords: queueRecords,
+    lingerMilliseconds: lingerMilliseconds)
 }
 
 func newConsumer(

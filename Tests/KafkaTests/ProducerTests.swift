@@ -70,6 +70,22 @@ struct `A producer` {
     await producer.close(by: .after(.seconds(5)))
   }
 
+  @Test func `waits for more records for as long as it lingers, and then sends what it has`()
+    async throws
+  {
+    let cluster = try MockCluster()
+    try cluster.createTopic("lingering", partitions: 1)
+    let producer = try newProducer(cluster.configuration)
+    let lingering = try newProducer(cluster.configuration, lingerMilliseconds: 700)
+    // Both know the topic now.
+    for one in [producer, lingering] { _ = await one.send(numbered(1, "lingering")) }
+    let waiting = try enqueue(numbered(1, "lingering"), lingering)
+    let overtaking = await producer.send(numbered(1, "lingering"))
+    #expect(overtaking.compactMap { try? $0.get().offset } == [2])
+    #expect(await waiting.all().compactMap { try? $0.get().offset } == [3])
+    for one in [producer, lingering] { await one.close(by: .after(.seconds(5))) }
+  }
+
   @Test func `repeats what a broker answers with a passing fault`() async throws {
     let cluster = try MockCluster()
     try cluster.createTopic("faults", partitions: 1)

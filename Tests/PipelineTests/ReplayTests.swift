@@ -279,6 +279,13 @@ extension WholeWay {
         ) { "\($0.text(0)) \($0.text(1)) \($0.int(2)) \($0.int(3)) \($0.text(4))" }
       }
       #expect(found == ["thrifty coins 30 -20 purser.balance.changed.v1"])
+      #expect(text.contains("of 1 customer;"), "\(text)")
+      // That nobody was found is no answer of "nothing would change".
+      for whom in [["--customer", "thirfty"], ["--lineage", "sandbox/77/2000009999999999"]] {
+        let nobody = try await purser(["replay", "what-if", "--config", config] + whom)
+        #expect(nobody.ending == .exit(1), "\(nobody.text)")
+        #expect(nobody.text.contains("is the id right?"), "\(nobody.text)")
+      }
       let said = try await purser([
         "replay", "what-if", "--config", config, "--customer", "thrifty",
       ])

@@ -105,10 +105,7 @@ struct CreditPurchases: Sendable {
     guard let product = rules.product(transaction.productId, of: lineage.bundleId),
       rules.grants(lineage, to: customer)
     else { return false }
-    // Another shard may have credited it to who was erased, and does not tell.
-    if !change.shard.isAlone, let erasedAt = state.erasedAt, transaction.purchaseDate <= erasedAt {
-      return true
-    }
+    if Self.isForgotten(transaction, state, change) { return true }
     let credits = product.credits.filter { $0.isFor(boughtAt: transaction.purchaseDate) }
     // Family members have the rights, but nobody paid for a period of theirs.
     guard !credits.isEmpty, transaction.inAppOwnershipType != "FAMILY_SHARED",
@@ -142,6 +139,14 @@ struct CreditPurchases: Sendable {
     case .withPeriod:
       transaction.expiresDate ?? product.length?.end(after: transaction.purchaseDate)
     }
+  }
+
+  /// Whether another shard may have credited it to who was erased, and does not tell: it brings nothing then.
+  private static func isForgotten(
+    _ transaction: LineageTransaction, _ state: LineageState, _ change: Change
+  ) -> Bool {
+    guard !change.shard.isAlone, let erasedAt = state.erasedAt else { return false }
+    return transaction.purchaseDate <= erasedAt
   }
 
   /// Whether the transaction, or another one of the same period, was credited; also to a customer who
@@ -261,7 +266,7 @@ struct CreditPurchases: Sendable {
       let booked = try booked(change.transaction, bought, lineage, customer)
       let brought = Dictionary(uniqueKeysWithValues: booked.map { ($0.unit, $0.intended) })
       var would: [String: Int64] = [:]
-      if try !booked.isEmpty || isFree(bought, lineage, customer, change.transaction) {
+      if try !booked.isEmpty || isFree(bought, state, customer, change) {
         for credit in credits(bought, lineage, customer) {
           would[credit.unit] = RefundShare.left(of: RefundShare.full(bought, credit), bought)
         }
@@ -288,11 +293,11 @@ struct CreditPurchases: Sendable {
 
   /// Whether nobody was credited for a transaction.
   private func isFree(
-    _ bought: LineageTransaction, _ lineage: LineageID, _ customer: String,
-    _ transaction: Transaction
+    _ bought: LineageTransaction, _ state: LineageState, _ customer: String, _ change: Change
   ) throws -> Bool {
-    try !wasCredited(transaction, bought, lineage, customer)
-      && !isHeldElsewhere(transaction, bought, lineage, customer)
+    try !Self.isForgotten(bought, state, change)
+      && !wasCredited(change.transaction, bought, state.lineage, customer)
+      && !isHeldElsewhere(change.transaction, bought, state.lineage, customer)
   }
 
   private func booked(

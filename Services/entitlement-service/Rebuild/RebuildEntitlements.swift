@@ -91,8 +91,9 @@ enum RebuildEntitlements {
 
   /// An event says which record it came of; all before that one have told what they had to tell.
   ///
-  /// That record itself is read again: some of its events may be lost. Only what came of a record of
-  /// the same partition counts, as events of other partitions may have arrived ahead of these.
+  /// That record itself is read again by the service: some of its events may be lost. Who only looks counts
+  /// it in, as a right without the purchase that gives it would be a difference that is none. Only what came
+  /// of a record of the same partition counts, as events of other partitions may have arrived ahead of these.
   private static func advance(_ rebuild: Rebuild, past record: ReceivedRecord, _ topics: TopicNames)
   {
     guard let input = record.input, input.partition.partition == record.partition,
@@ -100,7 +101,7 @@ enum RebuildEntitlements {
         || input.partition.topic == topics.name(of: .customers)
     else { return }
     let known = rebuild.positions[input.partition, default: 0]
-    rebuild.positions[input.partition] = max(known, input.offset)
+    rebuild.positions[input.partition] = max(known, input.offset + (rebuild.isBeside ? 1 : 0))
   }
 
   /// An erasure counts from its decision, not from when it was obeyed.

@@ -1,4 +1,5 @@
 import Events
+import FoundationEssentials
 import Pipeline
 import SQLite
 import ServiceRuntime
@@ -10,14 +11,16 @@ enum WhatIf {
   static let command = Program.Command<Settings>(
     name: "what-if",
     help: """
-      what-if --to FILE [--customer C] [--lineage L] [--type T] [--at MILLISECONDS]   computes customers
-        by this configuration, beside the service, and writes who would own something else; for
-        'purser replay what-if'
+      what-if --to FILE --computed FILE [--customer C] [--lineage L] [--type T] [--at MILLISECONDS]
+        computes customers by this configuration, beside the service, and writes who would own something
+        else, and how many were computed; for 'purser replay what-if'
       """,
-    options: ["--to", "--customer", "--lineage", "--type", "--at"], run: run)
+    options: ["--to", "--computed", "--customer", "--lineage", "--type", "--at"], run: run)
 
   static func run(_ settings: Settings, _ options: [String: String], _ log: Log) throws {
-    guard let target = options["--to"] else { throw WhatIfError.noTarget }
+    guard let target = options["--to"], let computed = options["--computed"] else {
+      throw WhatIfError.noTarget
+    }
     let question = Question(
       rules: settings.rules, customer: options["--customer"], lineage: options["--lineage"],
       type: options["--type"])
@@ -28,6 +31,8 @@ enum WhatIf {
     let rebuild = try RebuildEntitlements.begin(
       settings, RebuildWish(isBeside: true), at: time, log: log)
     try RebuildEntitlements.fold(rebuild, settings, of: question.customer)
+    let count = try rebuild.look { try question.count($0) }
+    try Data("\(count)".utf8).write(to: URL(filePath: computed), options: .atomic)
     try question.answer(rebuild, into: target)
     // Only now: whoever is killed before goes on with it.
     rebuild.discard()
@@ -53,6 +58,17 @@ enum WhatIf {
         try question.part(change, after: cursor)
       }
       try rebuild.writeFindings(to: target)
+    }
+
+    /// How many customers are asked about.
+    func count(_ change: Change) throws -> Int64 {
+      try change.transaction.first(
+        """
+        SELECT COUNT(*) FROM rebuild_customers AS one JOIN customers USING (customer)
+        WHERE merged_into IS NULL AND (?1 IS NULL OR EXISTS (
+          SELECT 1 FROM purchases WHERE purchases.customer = one.customer AND lineage = ?1))
+        """, lineage
+      ) { $0.int(0) } ?? 0
     }
 
     private func part(_ change: Change, after cursor: String) throws -> String? {
@@ -101,7 +117,9 @@ enum WhatIfError: Error, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .noTarget: "name the file for the differences: what-if --to FILE"
+    case .noTarget:
+      "name the files for the differences and for how many were computed: what-if --to FILE "
+        + "--computed FILE"
     case .noTime(let text): "--at is '\(text)'; give UTC milliseconds"
     }
   }

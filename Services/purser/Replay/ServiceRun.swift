@@ -48,6 +48,13 @@ struct ServiceRun {
   /// Whether a file was made before.
   func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: file(name)) }
 
+  /// The number in a file; nil when it was not made yet.
+  func number(_ name: String) throws -> Int64? {
+    guard has(name) else { return nil }
+    return Int64(
+      String(decoding: try Data(contentsOf: URL(filePath: file(name))), as: UTF8.self))
+  }
+
   /// The variable that names the service's store.
   var storeVariable: String {
     "\(service.split(separator: "-")[0].uppercased())_STORE"

@@ -56,13 +56,14 @@ enum WhatIfCommand {
       "entitlement-service", settings, executable: arguments.text("--with"),
       resuming: arguments.text("--resume"),
       question: given.joined(separator: "\n") + "\n" + String(decoding: rules, as: UTF8.self))
+    let computed: Int64
     do {
       // An age means the same time when it goes on.
       if let time = try time(arguments, settings, run) { words += ["--at", "\(time + 1)"] }
       let findings = run.file("findings.jsonl")
       if !run.has("findings.jsonl") {
         try run.run(
-          words + ["--to", findings],
+          words + ["--to", findings, "--computed", run.file("computed")],
           environment: [
             run.storeVariable: run.file("what-if.sqlite"),
             "PURSER_CONFIG": config ?? settings.doctor.config,
@@ -70,22 +71,27 @@ enum WhatIfCommand {
       }
       try WhatIfAnswer.forEach(findings) { try $0.put(to: output) }
       try output.finish()
+      computed = try run.number("computed") ?? 0
     } catch {
       run.abandon()
       throw error
     }
     run.remove()
     let place = arguments.text("--to").map { "; see \($0)" } ?? ""
-    Terminal.complain("purser: \(output.count) rights and balances differ\(place)")
-    return Tool.success
+    Terminal.complain(
+      "purser: \(output.count) rights and balances differ, of "
+        + "\(computed) \(computed == 1 ? "customer" : "customers")\(place)")
+    guard computed == 0, words.contains("--customer") || words.contains("--lineage") else {
+      return Tool.success
+    }
+    Terminal.complain("purser: no record is about what was asked for; is the id right?")
+    return Tool.failure
   }
 
   private static func time(_ arguments: Arguments, _ settings: Settings, _ run: ServiceRun) throws
     -> Int64?
   {
-    if let known = FileManager.default.contents(atPath: run.file("time")) {
-      return Int64(String(decoding: known, as: UTF8.self))
-    }
+    if let known = try run.number("time") { return known }
     guard let time = try arguments.time("--at", settings) else { return nil }
     try Data("\(time)".utf8).write(to: URL(filePath: run.file("time")))
     return time

@@ -23,10 +23,11 @@ public final class Producer: Sendable {
   ///   - metrics: Where deliveries are counted.
   ///   - queueRecords: How many records may wait for their report.
   ///   - queueBytes: How many bytes may wait, in whole KiB.
+  ///   - lingerMilliseconds: How long a record waits for others that may go with it.
   /// - Throws: `KafkaError` when librdkafka refuses the configuration.
   public init(
     _ configuration: ClientConfiguration, name: String, log: Log, metrics: Metrics,
-    queueRecords: Int = 20_000, queueBytes: Int = 32 * 1024 * 1024
+    queueRecords: Int = 20_000, queueBytes: Int = 32 * 1024 * 1024, lingerMilliseconds: Int = 0
   ) throws(KafkaError) {
     let context = ClientContext(name: name, log: log, metrics: metrics)
     let client = unsafe try ClientHandle(
@@ -35,7 +36,7 @@ public final class Producer: Sendable {
         ("enable.idempotence", "true"),
         ("acks", "all"),
         ("message.timeout.ms", "0"),
-        ("linger.ms", "0"),
+        ("linger.ms", "\(lingerMilliseconds)"),
         ("partitioner", "murmur2_random"),
         ("message.max.bytes", "\(Self.maximumRecordBytes)"),
         ("queue.buffering.max.messages", "\(queueRecords)"),

@@ -30,6 +30,8 @@ public final class Rebuild {
   let topics: TopicNames
   /// Whose store it is.
   public let shard: Shard
+  /// Whether it is made beside a service that goes on, to be looked at and thrown away.
+  public let isBeside: Bool
   private let inputNames: Set<String>
   private let path: String
   private let temporaryPath: String
@@ -58,6 +60,7 @@ public final class Rebuild {
   ) throws {
     self.log = log
     self.backup = backup
+    self.isBeside = isBeside
     topics = settings.topics
     let shard = settings.shards.shard
     self.shard = shard
