@@ -33,7 +33,8 @@ struct `A rebuild` {
   {
     let rebuild = try Rebuild(
       service: "order-service", settings: try settings(world), migrations: Self.migrations,
-      reads: [.transactions], folds: [.orders], backup: nil, isBeside: isBeside, log: world.log)
+      reads: [.transactions], folds: [.orders], wish: RebuildWish(isBeside: isBeside),
+      log: world.log)
     do {
       var count = 0
       try rebuild.read([.orders], to: .end) { record in
@@ -61,7 +62,7 @@ struct `A rebuild` {
     @Sendable func rebuild(_ backup: String) throws {
       try Rebuild(
         service: "order-service", settings: settings, migrations: Self.migrations,
-        reads: [.transactions], folds: [.orders], backup: backup, log: world.log
+        reads: [.transactions], folds: [.orders], wish: RebuildWish(backup: backup), log: world.log
       ).discard()
     }
     func copy(_ source: String, _ shard: Shard) async throws -> String {

@@ -6,6 +6,7 @@ import Pipeline
 import Processes
 import ServiceRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import purser
@@ -30,6 +31,9 @@ extension WholeWay {
         try await waits(way)
         try await streams(way)
         try await merges(way)
+        try await isTrue(way)
+        try await erases(way, past)
+        try await isTrue(way)
         try await rebuilt(way)
       } catch {
         Issue.record("\(error); stores and logs are kept in \(way.plan.folder)")
@@ -223,6 +227,56 @@ extension WholeWay {
       #expect(try await merge(near, "new-0").status == 200)
       _ = try await way.quiet()
       #expect(try await way.balances(near).amount("coins") == 100)
+    }
+
+    /// A customer is erased, and another shard's customer claims what was bought; so is one who was merged
+    /// before a re-shard parted the two.
+    private func erases(_ way: Way, _ past: Past) async throws {
+      let gone = "new-1"
+      let order = try await way.order(gone, "coins.100")
+      let bought = try await way.buy("coins.100", token: order.id)
+      let signed = try #require(bought.signedTransaction)
+      #expect(try await way.prove(order.id, signed).finish)
+      _ = try await way.quiet()
+      for customer in [gone, past.into] {
+        let erased = try await way.send(
+          "POST", "order-service", "/v1/customers/\(customer)/erasure",
+          body: Array(#"{"reason": "asked for"}"#.utf8))
+        #expect(erased.status < 300, "\(String(decoding: erased.body, as: UTF8.self))")
+      }
+      _ = try await way.quiet()
+      let heir = try #require(
+        (0..<50).map { "heir-\($0)" }.first {
+          Way.home(of: $0, of: 3) != Way.home(of: gone, of: 3)
+        })
+      let claim = try await way.order(heir, "coins.100")
+      _ = try await way.prove(claim.id, signed)
+      _ = try await way.quiet()
+    }
+
+    /// `purser replay` finds each shard's stores to be what the topics say, and no other rights by the same
+    /// rules.
+    private func isTrue(_ way: Way) async throws {
+      _ = try await way.quiet()
+      for shard in 0..<3 {
+        var environment: [String: String] = [:]
+        for service in Way.services {
+          let program = try way.program("\(service)-\(shard)")
+          environment.merge(program.environment) { $1 }
+        }
+        for words in [["true"], ["what-if"]] {
+          let log = way.plan.file("replay-\(shard)-\(words[0]).log")
+          let program = ChildProcess.Program(
+            name: "purser", executable: "\(way.plan.places.executables)/purser",
+            arguments: ["replay"] + words, environment: environment, logFile: log)
+          let child = try await offPool { try ChildProcess(program) }
+          let ending = await child.ending.value()
+          let text = String(decoding: LogFile.bytes(log), as: UTF8.self)
+          #expect(ending == .exit(0), "shard \(shard): \(text)")
+          guard words == ["what-if"] else { continue }
+          #expect(text.contains("purser: 0 rights and balances differ"), "shard \(shard): \(text)")
+        }
+      }
     }
 
     /// A lost volume of a shard comes back the same, with what a re-shard has parted.

@@ -39,8 +39,7 @@ enum RebuildEntitlements {
     try Rebuild(
       service: "entitlement-service", settings: settings.pipeline,
       migrations: EntitlementStore.migrations, reads: [.transactions, .customers],
-      folds: [.entitlements, .entitlementState], backup: wish.backup, isBeside: wish.isBeside,
-      until: time, log: log)
+      folds: [.entitlements, .entitlementState], wish: wish, until: time, log: log)
   }
 
   /// Folds everything; the tables of the rebuild are still there.
@@ -71,7 +70,8 @@ enum RebuildEntitlements {
       try FoldStories.fold(change, after: cursor)
     }
     try rebuild.change { try parted.remove($0) }
-    try rebuild.read([.customers], to: .end) { record in
+    try rebuild.read([.customers], to: .end, whole: parted.isAny) { record in
+      guard parted.concerns(record) else { return nil }
       let position = rebuild.positions[record.topicPartition, default: 0]
       return counts(record) ? try dateErasure(record, isRead: record.offset < position) : nil
     }

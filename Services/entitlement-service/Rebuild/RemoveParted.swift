@@ -7,9 +7,10 @@ extension PartedCustomers {
   func remove(_ change: Change) throws {
     guard !shard.isAlone else { return }
     let transaction = change.transaction
-    let merged = try transaction.query(
-      "SELECT customer, merged_into FROM customers WHERE merged_into IS NOT NULL"
-    ) { (customer: $0.text(0), into: $0.text(1)) }
+    // Also of those who were erased since, whose rows say no longer whom they became.
+    let merged = try transaction.query("SELECT customer, into_customer FROM rebuild_merges") {
+      (customer: $0.text(0), into: $0.text(1))
+    }
     for merge in merged where !shard.owns(key: merge.into) {
       try Elsewhere.insert(
         transaction, Elsewhere.name(ofCustomer: merge.customer),

@@ -48,6 +48,11 @@ enum FoldOrders {
         )
       }
     }
+    return try erasure(record)
+  }
+
+  /// That a customer was erased, from `iap.customers`.
+  private static func erasure(_ record: ReceivedRecord) throws -> RecordWork? {
     guard let erased = try record.decode(CustomerErased.self, type: .customerErased) else {
       return nil
     }
@@ -62,11 +67,12 @@ enum FoldOrders {
     }
   }
 
-  /// A merge of another partition into a customer of this shard: a re-shard may have parted the two.
-  static func alias(_ record: ReceivedRecord, _ shard: Shard) throws -> RecordWork? {
-    guard let merge = try record.decode(CustomerMerged.self, type: .customerMerged),
-      shard.owns(key: merge.into)
-    else { return nil }
+  /// A merge of another partition into a customer of this shard, whom a re-shard has parted from it, and
+  /// the erasure that ended both.
+  static func alias(_ record: ReceivedRecord) throws -> RecordWork? {
+    guard let merge = try record.decode(CustomerMerged.self, type: .customerMerged) else {
+      return try erasure(record)
+    }
     return { change in try CustomerStore.save(change.transaction, merge) }
   }
 
@@ -126,6 +132,9 @@ enum FoldOrders {
         try Elsewhere.insert(transaction, what, partition: partition)
       }
       try EraseCustomer.forget(merge.customer, change, notices)
+      // The shard that has them knows whether they were erased since.
+      try transaction.run(
+        "DELETE FROM erased_customers WHERE hash = ?", SHA256.hex(merge.customer))
     }
   }
 

@@ -13,7 +13,7 @@ enum RebuildOrders {
     let rebuild = try Rebuild(
       service: "order-service", settings: settings.pipeline, migrations: OrderTables.migrations,
       reads: [.transactions], folds: [.orders, .customers, .proofs],
-      backup: wish.backup, isBeside: wish.isBeside, log: log)
+      wish: wish, log: log)
     try rebuild.change { change in
       // Of those who were erased the store keeps no id, only while it is made.
       try change.transaction.run(
@@ -29,9 +29,9 @@ enum RebuildOrders {
     }
     try read(.orders, to: .end) { try FoldOrders.order($0) }
     try rebuild.requirePositions()
-    try rebuild.read([.customers], to: .end, whole: parted.isAny) { record in
+    try read(.customers, to: .end) { record in
       try parted.shard.owns(record.partition)
-        ? FoldOrders.customer(record) : FoldOrders.alias(record, parted.shard)
+        ? FoldOrders.customer(record) : FoldOrders.alias(record)
     }
     try read(.proofs, to: .end) { try FoldOrders.proof($0) }
     try read(.transactions, to: .position) { try FoldOrders.outcome($0) }

@@ -92,7 +92,7 @@ struct IsItTrue {
       if !run.has("rebuilt.sqlite") {
         let derives = store.service != "order-service"
         try run.run(
-          ["fold"] + (derives ? ["--findings", findings] : []),
+          ["fold", "--live", live] + (derives ? ["--findings", findings] : []),
           environment: [
             run.storeVariable: rebuilt,
             // As which shard it is folded is what the store itself says.

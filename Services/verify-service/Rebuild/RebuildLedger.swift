@@ -35,8 +35,8 @@ enum RebuildLedger {
     if !lanes.isEmpty { reads.insert(.entitlements) }
     let rebuild = try Rebuild(
       service: "verify-service", settings: settings.pipeline, migrations: LineageStore.migrations,
-      reads: reads, wholeReads: [.customers], folds: [.transactions], backup: wish.backup,
-      isBeside: wish.isBeside, log: log)
+      reads: reads, wholeReads: [.customers], folds: [.transactions], wish: wish,
+      log: log)
     try rebuild.change { try RebuildTables.make($0) }
     // A lineage's states stand where its customers' partitions are: those of all shards are looked at.
     try rebuild.read([.transactions], to: .end, whole: true) {

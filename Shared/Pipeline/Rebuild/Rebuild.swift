@@ -47,18 +47,18 @@ public final class Rebuild {
   ///   - reads: The topics that the service reads, whose positions are set.
   ///   - wholeReads: Of them those that every shard reads in full.
   ///   - folds: The topics that are folded besides.
-  ///   - backup: An old copy of the store, for what no topic carries.
-  ///   - isBeside: Whether the service goes on meanwhile: one that was killed goes on up to where the logs
-  ///     ended when it began. Otherwise it begins anew if the service has published since.
+  ///   - wish: What is wanted. One beside the service that was killed goes on up to where the logs ended
+  ///     when it began; another one begins anew if the service has published since.
   ///   - time: As of when it is made, UTC milliseconds; nil for now.
   ///   - log: Where it speaks.
   /// - Throws: `RebuildError` when a rebuild would be wrong; `KafkaError`, `SQLiteError`.
   public init(
     service: String, settings: PipelineSettings, migrations: [Migration], reads: Set<Topic>,
-    wholeReads: Set<Topic> = [], folds: Set<Topic>, backup: String?, isBeside: Bool = false,
-    until time: Int64? = nil, log: Log
+    wholeReads: Set<Topic> = [], folds: Set<Topic>, wish: RebuildWish, until time: Int64? = nil,
+    log: Log
   ) throws {
     self.log = log
+    let (backup, isBeside) = (wish.backup, wish.isBeside)
     self.backup = backup
     self.isBeside = isBeside
     topics = settings.topics
@@ -119,11 +119,13 @@ public final class Rebuild {
       let inputs = partitions.filter { [inputNames] in
         inputNames.contains($0.topic) && shard.reads($0, whole: wholeNames)
       }
-      let committed = try consumer.committed(inputs, timeout: Self.patience).noted
+      let committed =
+        try wish.live.map { try Self.positions(in: $0, of: Set(inputs)) }
+        ?? consumer.committed(inputs, timeout: Self.patience)
       begun = RebuildNote(
         plan: plan,
         beginnings: try consumer.beginnings(of: partitions, timeout: Self.patience).noted,
-        ends: ends.noted, committed: committed, positions: committed)
+        ends: ends.noted, committed: committed.noted, positions: committed.noted)
       for file in Store.files(of: temporaryPath) { unsafe unlink(file) }
     }
     beginnings = [TopicPartition: Int64](noted: begun.beginnings)
@@ -139,6 +141,13 @@ public final class Rebuild {
   }
 
   static let patience = Duration.seconds(30)
+
+  private static func positions(in store: String, of inputs: Set<TopicPartition>) throws
+    -> [TopicPartition: Int64]
+  {
+    try InputPositions.all(try Connection(path: store, mode: .readOnly))
+      .filter { inputs.contains($0.key) }
+  }
 
   /// Refuses to go on where records of the service are there, but nobody says what they are of.
   ///

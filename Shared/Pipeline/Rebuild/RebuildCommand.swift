@@ -6,13 +6,19 @@ public struct RebuildWish: Sendable {
   public let backup: String?
   /// Whether the service goes on meanwhile, and the new store is only to be looked at.
   public let isBeside: Bool
+  /// A copy of the service's store, whose places in the inputs are taken; nil takes those that the service
+  /// has told Kafka, which come a little later.
+  public let live: String?
   /// Where it is written what the rules of today say otherwise than was told; nil asks for nothing.
   public let findings: String?
 
   /// Describes a wish.
-  public init(backup: String? = nil, isBeside: Bool = false, findings: String? = nil) {
+  public init(
+    backup: String? = nil, isBeside: Bool = false, live: String? = nil, findings: String? = nil
+  ) {
     self.backup = backup
     self.isBeside = isBeside
+    self.live = live
     self.findings = findings
   }
 }
@@ -38,12 +44,15 @@ extension Program.Command {
       Self(
         name: "fold",
         help: """
-          fold\(derives ? " [--findings FILE]" : "")   makes such a store where there is none, beside a service that has its
-            own elsewhere; for 'purser replay true'
+          fold [--live FILE]\(derives ? " [--findings FILE]" : "")   makes such a store where there is none, beside a service that
+            has its own elsewhere, of which FILE is a copy; for 'purser replay true'
           """,
-        options: derives ? ["--findings"] : []
+        options: derives ? ["--live", "--findings"] : ["--live"]
       ) { settings, options, log in
-        try run(settings, RebuildWish(isBeside: true, findings: options["--findings"]), log)
+        try run(
+          settings,
+          RebuildWish(isBeside: true, live: options["--live"], findings: options["--findings"]), log
+        )
       },
     ]
   }
