@@ -22,8 +22,9 @@ public enum ProcessorError: Error, Sendable, CustomStringConvertible {
     case .storeIsOld(let known, let published):
       """
       this service has published \(published) records, and the store knows of \(known): it is an old \
-      copy, or new. Going on would tell subscribers other things under the same numbers. Move the \
-      store away and run the service's `rebuild`; give it an old copy with --backup.
+      copy, or new, or from before a re-shard. Going on would tell subscribers other things under the \
+      same numbers. Move the store away and run the service's `rebuild`, giving it an old copy with \
+      --backup; for another number of shards run `purser reshard`.
       """
     }
   }

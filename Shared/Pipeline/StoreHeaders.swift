@@ -72,6 +72,14 @@ extension ReceivedRecord {
     header("ce_source") == source && header(StoreHeaders.shard) == StoreHeaders.name(of: shard)
   }
 
+  /// Whether a service published it when it had another number of shards.
+  func isOfAnotherCount(than shard: Shard, of source: String) -> Bool {
+    guard header("ce_source") == source else { return false }
+    let count = header(StoreHeaders.shard).flatMap { $0.split(separator: "/").last }
+      .flatMap { Int($0) }
+    return (count ?? 1) != shard.count
+  }
+
   /// Whether it was published once more by `purser replay again`.
   public var isReplayed: Bool { header(StoreHeaders.replay) != nil }
 }

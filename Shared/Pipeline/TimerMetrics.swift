@@ -12,7 +12,7 @@ final class TimerMetrics: Sendable {
 
   init(_ metrics: Metrics, job: String) {
     self.job = job
-    let labels = ["job": job]
+    let labels = ["task": job]
     held = metrics.counter(
       "timers_held_total", "Times a due timer had to wait until the past was read.",
       labels: labels)
@@ -42,7 +42,7 @@ final class TimerMetrics: Sendable {
       return jobs.map { one in
         let due = one.nextDue.load(ordering: .relaxed)
         return Metrics.Reading(
-          due < now ? Double(now - due) / 1000 : 0, labels: ["job": one.job])
+          due < now ? Double(now - due) / 1000 : 0, labels: ["task": one.job])
       }
     }
   }

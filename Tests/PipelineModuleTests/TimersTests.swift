@@ -49,13 +49,13 @@ struct `Timer jobs` {
     #expect(try await process.seen() == [])
     world.clock.set(start + 1000)
     #expect(try await eventually { try await process.seen() == ["fired 1"] })
-    let fired = process.metrics.counter("timers_fired_total", "", labels: ["job": "due"])
+    let fired = process.metrics.counter("timers_fired_total", "", labels: ["task": "due"])
     #expect(await eventually { fired.value == 1 })
     #expect(
       await eventually {
-        process.metrics.text().contains("timers_overdue_seconds{job=\"due\"} 0.0")
+        process.metrics.text().contains("timers_overdue_seconds{task=\"due\"} 0.0")
       })
-    #expect(process.metrics.text().contains("timers_late_seconds_count{job=\"due\"} 1"))
+    #expect(process.metrics.text().contains("timers_late_seconds_count{task=\"due\"} 1"))
     await process.stop()
   }
 
@@ -73,11 +73,11 @@ struct `Timer jobs` {
     try await setDue(process, at: start)
     #expect(
       await eventually {
-        process.metrics.counter("timers_held_total", "", labels: ["job": "due"]).value >= 3
+        process.metrics.counter("timers_held_total", "", labels: ["task": "due"]).value >= 3
       })
     #expect(try await process.seen() == [])
     world.clock.set(start + 90_000)
-    #expect(process.metrics.text().contains("timers_overdue_seconds{job=\"due\"} 90.0"))
+    #expect(process.metrics.text().contains("timers_overdue_seconds{task=\"due\"} 90.0"))
     gate.complete(with: ())
     #expect(
       try await eventually { try await process.seen() == ["written before", "fired 1"] })
@@ -130,7 +130,7 @@ struct `Timer jobs` {
     try await setDue(process, at: start)
     #expect(
       await eventually {
-        process.metrics.counter("timers_held_total", "", labels: ["job": "due"]).value >= 2
+        process.metrics.counter("timers_held_total", "", labels: ["task": "due"]).value >= 2
       })
     #expect(try await process.seen() == [])
     try mock.setBroker(1, isUp: true)

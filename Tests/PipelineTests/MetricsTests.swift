@@ -124,7 +124,7 @@ extension WholeWay {
         ("outbox_oldest_age_seconds", []), ("sqlite_commit_seconds_bucket", []),
         ("sqlite_group_jobs_bucket", []), ("processor_batch_records_bucket", []),
         ("processor_lag_records", ["topic=", "partition=\"0\""]),
-        ("timers_fired_total", ["job="]), ("timers_overdue_seconds", ["job="]),
+        ("timers_fired_total", ["task="]), ("timers_overdue_seconds", ["task="]),
         ("dead_letters_total", ["reason=\"handler-failed\""]),
       ]
       switch program {

@@ -35,6 +35,7 @@ extension WholeWay {
         try await erases(way, past)
         try await isTrue(way)
         try await rebuilt(way)
+        try await hasNoWayBack(way)
       } catch {
         Issue.record("\(error); stores and logs are kept in \(way.plan.folder)")
         _ = await way.stop(keepingFiles: true)
@@ -67,6 +68,10 @@ extension WholeWay {
       #expect(answer.status == 200)
       past.balances[into] = 200
       past.balances[merged] = 200
+      // One is erased before; a re-shard gives the hash to all.
+      _ = try await buy(way, "early")
+      _ = try await way.quiet()
+      try await erase(way, "early")
       _ = try await way.quiet()
       return past
     }
@@ -77,6 +82,13 @@ extension WholeWay {
       let proved = try await way.prove(order.id, try #require(bought.signedTransaction))
       #expect(proved.finish)
       return order.id
+    }
+
+    private func erase(_ way: Way, _ customer: String) async throws {
+      let erased = try await way.send(
+        "POST", "order-service", "/v1/customers/\(customer)/erasure",
+        body: Array(#"{"reason": "asked for"}"#.utf8))
+      #expect(erased.status == 202, "\(String(decoding: erased.body, as: UTF8.self))")
     }
 
     /// A store is started as the shard that it was made for, and as no other.
@@ -91,10 +103,32 @@ extension WholeWay {
         #expect(ending == .exit(1))
         #expect(way.lastLines(of: name).contains("shard"), "\(way.lastLines(of: name))")
       }
+      // Nor is a number of shards taken that nobody has made stores for.
+      for service in Way.services {
+        let name = "\(service)-1"
+        let store = "\(service.split(separator: "-")[0].uppercased())_STORE"
+        try await way.launch(
+          name,
+          with: [
+            store: way.plan.file("empty-\(service).sqlite"), "PURSER_SHARD_COUNT": "4",
+            "PURSER_PEERS": (1...4).map { "http://127.0.0.1:\($0)" }.joined(separator: ","),
+          ])
+        let ending = await way.child(name)?.ending.value()
+        #expect(ending == .exit(1))
+        #expect(way.lastLines(of: name).contains("purser reshard"), "\(way.lastLines(of: name))")
+      }
       // Nor are some of the shards taken for all of them.
       let two = try ShardLayout(count: 2, folder: "never")
       #expect(try await way.reshard(to: two, leavingOut: 1) != .exit(0))
       #expect(way.lastLines(of: "reshard").contains("not all shards"))
+      // Where the second service cannot have its stores, the first one's are gone too.
+      let half = try ShardLayout(count: 2, folder: "half")
+      let folder = half.folders(way.plan)[0]
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try Data().write(to: URL(filePath: "\(folder)/verify.sqlite"))
+      #expect(try await way.reshard(to: half) != .exit(0))
+      #expect(way.lastLines(of: "reshard").contains("there is a store at"))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["verify.sqlite"])
     }
 
     /// What was there is there, whoever is asked.
@@ -238,12 +272,7 @@ extension WholeWay {
       let signed = try #require(bought.signedTransaction)
       #expect(try await way.prove(order.id, signed).finish)
       _ = try await way.quiet()
-      for customer in [gone, past.into] {
-        let erased = try await way.send(
-          "POST", "order-service", "/v1/customers/\(customer)/erasure",
-          body: Array(#"{"reason": "asked for"}"#.utf8))
-        #expect(erased.status < 300, "\(String(decoding: erased.body, as: UTF8.self))")
-      }
+      for customer in [gone, past.into] { try await erase(way, customer) }
       _ = try await way.quiet()
       let heir = try #require(
         (0..<50).map { "heir-\($0)" }.first {
@@ -276,6 +305,19 @@ extension WholeWay {
           guard words == ["what-if"] else { continue }
           #expect(text.contains("purser: 0 rights and balances differ"), "shard \(shard): \(text)")
         }
+      }
+    }
+
+    /// Once the new shards have told something, the volumes of before are refused.
+    private func hasNoWayBack(_ way: Way) async throws {
+      try await way.halt()
+      way.layout.withLock { $0 = .single }
+      for service in Way.services {
+        try await way.launch(service)
+        let ending = await way.child(service)?.ending.value()
+        #expect(ending == .exit(1))
+        #expect(way.lastLines(of: service).contains("from before a re-shard"))
+        way.forget(service)
       }
     }
 

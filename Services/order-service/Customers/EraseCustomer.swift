@@ -48,6 +48,12 @@ struct EraseCustomer: Sendable {
 
   /// Removes all that is known of a customer.
   static func forget(_ customer: String, _ change: Change, _ notices: Notices) throws {
+    try change.transaction.run("DELETE FROM subscriptions_seen WHERE customer = ?", customer)
+    try removeOrders(of: customer, change, notices)
+  }
+
+  /// Removes what a customer has ordered and proved, and what was decided about it.
+  static func removeOrders(of customer: String, _ change: Change, _ notices: Notices) throws {
     let rows = change.transaction
     let own = "(SELECT id FROM orders WHERE customer = ?)"
     let proofs = "(SELECT id FROM proofs WHERE customer = ? OR order_id IN \(own))"
@@ -62,7 +68,6 @@ struct EraseCustomer: Sendable {
     try rows.run("DELETE FROM restores WHERE customer = ?", customer)
     try rows.run("DELETE FROM account_tokens WHERE customer = ?", customer)
     try rows.run("DELETE FROM merges WHERE customer = ?", customer)
-    try rows.run("DELETE FROM subscriptions_seen WHERE customer = ?", customer)
     try rows.run(
       "DELETE FROM transfers WHERE CAST(body AS TEXT) ->> '$.customer' = ?", customer)
     try rows.run("DELETE FROM idempotency_keys WHERE principal = ?", "token:\(customer)")

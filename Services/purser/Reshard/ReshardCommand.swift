@@ -23,7 +23,8 @@ enum ReshardCommand {
       is checked before: every shard's store is there once, nobody uses one, nothing waits to be published,
       and what all shards read in full all have read to the same place. And after: every row is where its
       key leads, and none is missing. The new stores take their names only then; the old ones are only read.
-      The positions are committed for the new shards, so that a lost volume of theirs can be rebuilt.
+      The positions are committed for the new shards, so that a lost volume of theirs can be rebuilt. Where one
+      service's stores cannot be made, those of the others are removed again.
 
       Start the services with the new PURSER_SHARD_COUNT, each on its new folder.
       """,
@@ -49,17 +50,26 @@ enum ReshardCommand {
     for folder in to {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
-    for store in present {
-      let run = try ServiceRun(store.service, settings, resuming: nil, question: "reshard")
-      defer { run.remove() }
-      try run.run(
-        [
-          "reshard", "--from", from.map { "\($0)/\(store.file)" }.joined(separator: ","),
-          "--to", to.map { "\($0)/\(store.file)" }.joined(separator: ","),
-        ],
-        // The command itself is no shard.
-        environment: ["PURSER_SHARD_COUNT": "1", "PURSER_SHARD": ""])
-      terminal.line("\(store.service): \(from.count) to \(to.count) shards")
+    var made: [String] = []
+    do {
+      for store in present {
+        let targets = to.map { "\($0)/\(store.file)" }
+        let run = try ServiceRun(store.service, settings, resuming: nil, question: "reshard")
+        defer { run.remove() }
+        try run.run(
+          [
+            "reshard", "--from", from.map { "\($0)/\(store.file)" }.joined(separator: ","),
+            "--to", targets.joined(separator: ","),
+          ],
+          // The command itself is no shard.
+          environment: ["PURSER_SHARD_COUNT": "1", "PURSER_SHARD": ""])
+        made += targets
+        terminal.line("\(store.service): \(from.count) to \(to.count) shards")
+      }
+    } catch {
+      // All services or none: so the same command can be given again.
+      for file in made { try? FileManager.default.removeItem(atPath: file) }
+      throw error
     }
     terminal.line("Start the services with PURSER_SHARD_COUNT=\(to.count).")
     return Tool.success

@@ -96,7 +96,7 @@ final class AppleJobs: Service {
     metrics.counter(
       "apple_job_steps_total", "Steps of the jobs that ask Apple, by how they ended.",
       labels: [
-        "job": job.name, "result": result, "app": job.lane?.bundleId ?? "",
+        "task": job.name, "result": result, "app": job.lane?.bundleId ?? "",
         "environment": job.lane?.environment ?? "",
       ]
     ).add()

@@ -133,6 +133,6 @@ struct AppleParts: Sendable {
 
   private func counter(_ job: String) -> Counter {
     metrics.counter(
-      "apple_facts_total", "Facts that were news and came by asking Apple.", labels: ["job": job])
+      "apple_facts_total", "Facts that were news and came by asking Apple.", labels: ["task": job])
   }
 }

@@ -21,7 +21,8 @@ enum StoreAge {
     }
   }
 
-  /// The newest number that the service's last records bear; 0 when there are none.
+  /// The newest number that the last records bear that this shard published, or the service with another
+  /// number of shards; 0 when there are none.
   ///
   /// Blocks: reads the last record of each partition, and some before it where shards write to the same
   /// partitions, as the last one may be another's.
@@ -47,7 +48,11 @@ enum StoreAge {
         if isAlone || record.offset + 1 >= left[record.topicPartition, default: 0] {
           left[record.topicPartition] = nil
         }
-        guard record.isPublished(by: context.shard, of: context.source), !record.isReplayed
+        // A re-shard begins above all numbers of before: greater ones were published since, by the stores that
+        // it made, and an empty store knows of none.
+        guard !record.isReplayed,
+          record.isPublished(by: context.shard, of: context.source)
+            || record.isOfAnotherCount(than: context.shard, of: context.source)
         else { continue }
         newest = max(newest, record.sequence ?? 0)
       }

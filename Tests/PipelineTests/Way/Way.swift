@@ -123,6 +123,9 @@ final class Way: Sendable {
   /// The process of a name, running or ended.
   func child(_ name: String) -> ChildProcess? { children.withLock { $0[name] } }
 
+  /// Takes a process that has ended as it should out of those that shall be running at the end.
+  func forget(_ name: String) { children.withLock { $0[name] = nil } }
+
   /// Makes a process stand still, as a stopped virtual machine does.
   func freeze(_ name: String) { child(name)?.send(SIGSTOP) }
 

@@ -35,7 +35,7 @@ enum TimerFigures {
     var fired = 0.0
     while fired < Double(customers) {
       during.append(try read())
-      fired = try bench.metric("timers_fired_total{job=\"expiry\"}", port: port)
+      fired = try bench.metric("timers_fired_total{task=\"expiry\"}", port: port)
       if fired > 0 && first == nil { first = (ContinuousClock.now - began).inSeconds }
       guard ContinuousClock.now - began < .seconds(120) else {
         throw BenchError("after two minutes \(Int(fired)) of \(customers) customers were done")
