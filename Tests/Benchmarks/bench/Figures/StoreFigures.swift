@@ -38,9 +38,14 @@ enum StoreFigures {
     }
     // The server's one thread shall be busy for 70 % of the time. What it reaches when all its readers ask
     // as fast as they can says less: it then finds many questions at a time, which saves it most wakings.
-    let gentle = try latency(service, port, customers, key, rate: 8_000, seconds: 1)
-    let load = try latency(
-      service, port, customers, key, rate: 0.7 * gentle.rate / gentle.busy, seconds: 4)
+    let second = Duration.seconds(bench.options.isSmoke ? 0.2 : 1)
+    let gentle = try latency(service, port, customers, key, rate: 8_000, for: second)
+    // In turns, as a machine that stands still for 50 ms makes a hundredth of a second's answers late.
+    let loads = try (0..<(bench.options.isSmoke ? 1 : 8)).map { _ in
+      try latency(
+        service, port, customers, key, rate: 0.7 * gentle.rate / gentle.busy, for: second)
+    }
+    let tails = loads.map(\.p99)
     let after = Meter.memory(of: service.processID)
     return [
       Figure(
@@ -50,12 +55,15 @@ enum StoreFigures {
         target: .init(direction: .atLeast, value: 0.5),
         notes: ["\(shown(reads.median)) µs of CPU, empty \(shown(answers.median)) µs"]),
       Figure(
-        "store.read-p99", "the same while the server is busy for 70 % of the time, p99", load.p99,
+        "store.read-p99", "the same while the server is busy for 70 % of the time, p99",
+        tails.median,
         "ms",
         target: .init(direction: .atMost, value: 5, unit: "ms"),
         notes: [
-          "\(shown(load.rate)) reads/s, busy for \(shown(100 * load.busy)) % of the time, "
-            + "p50 \(shown(load.p50)) ms"
+          "\(shown(loads.map(\.rate).median)) reads/s, busy for "
+            + "\(shown(100 * loads.map(\.busy).median)) % of the time, "
+            + "p50 \(shown(loads.map(\.p50).median)) ms; p99 of the worst second of \(tails.count): "
+            + "\(shown(tails.max() ?? 0)) ms"
         ]),
       Figure(
         "store.memory", "resident memory, \(customers) customers, after reading", after, "MB",
@@ -86,7 +94,7 @@ enum StoreFigures {
   /// Reads at a rate, each connection asking at fixed moments.
   private static func latency(
     _ service: ChildProcess, _ port: Int, _ customers: Int, _ key: String, rate: Double,
-    seconds: Int
+    for time: Duration
   ) throws -> Load {
     let connections = 16
     let pace = Duration.nanoseconds(Int64(1e9 * Double(connections) / rate))
@@ -105,7 +113,7 @@ enum StoreFigures {
             if answer != nil { times.add((ContinuousClock.now - asked).inSeconds * 1000) }
             let wait = due - ContinuousClock.now
             if wait > .zero { usleep(UInt32(wait.inSeconds * 1e6)) }
-            guard ContinuousClock.now - began < .seconds(seconds) else { return nil }
+            guard ContinuousClock.now - began < time else { return nil }
             // From the moment when it was due: a late question counts its lateness.
             asked = due
             due += pace
