@@ -24,6 +24,7 @@ extension WholeWay {
         let three = try ShardLayout(count: 3, folder: "three")
         try await way.reshardWhole(to: three)
         try await refusesOthers(way, three)
+        try await losesNewVolumes(way)
         try await way.begin(three)
         try await after(way, past)
         try await everywhere(way)
@@ -129,6 +130,14 @@ extension WholeWay {
       #expect(try await way.reshard(to: half) != .exit(0))
       #expect(way.lastLines(of: "reshard").contains("there is a store at"))
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["verify.sqlite"])
+    }
+
+    /// Volumes that are lost before their shards have told anything come back too: all of them, as the newest
+    /// number of before stands in the partition of one alone.
+    ///
+    /// Not order-service's, whose log of writes is looked at later and on no topic.
+    private func losesNewVolumes(_ way: Way) async throws {
+      for shard in 0..<3 { try await way.loseAndRebuild("entitlement-service-\(shard)") }
     }
 
     /// What was there is there, whoever is asked.
@@ -293,17 +302,15 @@ extension WholeWay {
           let program = try way.program("\(service)-\(shard)")
           environment.merge(program.environment) { $1 }
         }
-        for words in [["true"], ["what-if"]] {
-          let log = way.plan.file("replay-\(shard)-\(words[0]).log")
-          let program = ChildProcess.Program(
-            name: "purser", executable: "\(way.plan.places.executables)/purser",
-            arguments: ["replay"] + words, environment: environment, logFile: log)
-          let child = try await offPool { try ChildProcess(program) }
-          let ending = await child.ending.value()
-          let text = String(decoding: LogFile.bytes(log), as: UTF8.self)
-          #expect(ending == .exit(0), "shard \(shard): \(text)")
-          guard words == ["what-if"] else { continue }
-          #expect(text.contains("purser: 0 rights and balances differ"), "shard \(shard): \(text)")
+        let purser = "\(way.plan.places.executables)/purser"
+        for question in ["true", "what-if"] {
+          let answer = try await Script.run(
+            purser, ["replay", question], environment: environment)
+          #expect(answer.code == 0, "shard \(shard): \(answer.output)")
+          guard question == "what-if" else { continue }
+          #expect(
+            answer.output.contains("purser: 0 rights and balances differ"),
+            "shard \(shard): \(answer.output)")
         }
       }
     }

@@ -30,12 +30,16 @@ struct StackPorts: Sendable, Equatable {
 
   /// Ports that are free now.
   ///
-  /// All are held until each has its own; then another process could take one, which the kernel
-  /// makes unlikely by not giving out the same again soon.
+  /// All are held until each has its own; then another process could take one. They lie below those that
+  /// the kernel gives to outgoing connections (ip(7), `ip_local_port_range`: 32768 to 60999), of which a
+  /// stack makes many before its last service listens.
   static func free() throws -> StackPorts {
-    let sockets = (0..<5).map { _ in LoopbackSocket(port: 0) }
-    defer { sockets.forEach { $0?.close() } }
-    let ports = sockets.compactMap { $0?.port }
+    var sockets: [LoopbackSocket] = []
+    defer { for socket in sockets { socket.close() } }
+    for _ in 0..<1000 where sockets.count < 5 {
+      if let socket = LoopbackSocket(port: .random(in: 15_000..<32_000)) { sockets.append(socket) }
+    }
+    let ports = sockets.map(\.port)
     guard ports.count == 5 else { throw PortError(taken: []) }
     var all = StackPorts(base: 0)
     all.order = ports[0]

@@ -13,9 +13,8 @@ public final class Rebuild {
   public let store: Store
   /// Where the logs end; what comes later is not looked at.
   public let ends: [TopicPartition: Int64]
-  /// Up to where everything that came of the inputs is published: the positions of the service's group.
-  public let committed: [TopicPartition: Int64]
-  /// The next offset of each input partition that the service will read.
+  /// The next offset of each input partition that the service will read: at first up to where everything that
+  /// came of the inputs is published, as the service's group says.
   public var positions: [TopicPartition: Int64]
   /// The newest number that a record of the service bears.
   public var newestSequence: Int64 = 0
@@ -119,18 +118,17 @@ public final class Rebuild {
       let inputs = partitions.filter { [inputNames] in
         inputNames.contains($0.topic) && shard.reads($0, whole: wholeNames)
       }
-      let committed =
+      let positions =
         try wish.live.map { try Self.positions(in: $0, of: Set(inputs)) }
         ?? consumer.committed(inputs, timeout: Self.patience)
       begun = RebuildNote(
         plan: plan,
         beginnings: try consumer.beginnings(of: partitions, timeout: Self.patience).noted,
-        ends: ends.noted, committed: committed.noted, positions: committed.noted)
+        ends: ends.noted, positions: positions.noted)
       for file in Store.files(of: temporaryPath) { unsafe unlink(file) }
     }
     beginnings = [TopicPartition: Int64](noted: begun.beginnings)
     self.ends = [TopicPartition: Int64](noted: begun.ends)
-    committed = [TopicPartition: Int64](noted: begun.committed)
     positions = [TopicPartition: Int64](noted: begun.positions)
     newestSequence = begun.newestSequence
 

@@ -10,7 +10,6 @@ struct RebuildNote: Codable, Sendable {
   /// Where the logs began and ended; as `topic/partition`, like all places here.
   let beginnings: [String: Int64]
   let ends: [String: Int64]
-  let committed: [String: Int64]
   var positions: [String: Int64]
   var newestSequence: Int64 = 0
   /// Steps that are whole.

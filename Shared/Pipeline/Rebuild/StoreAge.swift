@@ -48,15 +48,21 @@ enum StoreAge {
         if isAlone || record.offset + 1 >= left[record.topicPartition, default: 0] {
           left[record.topicPartition] = nil
         }
-        // A re-shard begins above all numbers of before: greater ones were published since, by the stores that
-        // it made, and an empty store knows of none.
-        guard !record.isReplayed,
-          record.isPublished(by: context.shard, of: context.source)
-            || record.isOfAnotherCount(than: context.shard, of: context.source)
-        else { continue }
+        guard !record.isReplayed, isOwn(record, context) else { continue }
         newest = max(newest, record.sequence ?? 0)
       }
     }
     return newest
+  }
+
+  /// Whether this shard published a record, or the service did with another number of shards.
+  ///
+  /// A re-shard begins above all numbers of before: greater ones were published since, by the stores that it
+  /// made, and an empty store knows of none. Of those only the shard's own partitions count, as a rebuild
+  /// reads no others.
+  private static func isOwn(_ record: ReceivedRecord, _ context: StoreContext) -> Bool {
+    record.isPublished(by: context.shard, of: context.source)
+      || (context.shard.owns(record.partition)
+        && record.isOfAnotherCount(than: context.shard, of: context.source))
   }
 }

@@ -43,13 +43,6 @@ enum HTTPFigures {
   static func cost(
     _ server: ChildProcess, _ port: Int, _ count: Int, _ request: @escaping (Int) -> [UInt8]
   ) throws -> Double {
-    try turn(server, port, count, request).cost
-  }
-
-  /// Microseconds of the server's CPU for an answer, and how many answers there were a second.
-  static func turn(
-    _ server: ChildProcess, _ port: Int, _ count: Int, _ request: @escaping (Int) -> [UInt8]
-  ) throws -> (cost: Double, rate: Double) {
     let client = LoadClient()
     var left = count
     for _ in 0..<64 {
@@ -63,13 +56,8 @@ enum HTTPFigures {
       }
     }
     let before = Meter.cpu(of: server.processID)
-    let began = ContinuousClock.now
     try client.run()
-    let time = ContinuousClock.now - began
-    let used = Meter.cpu(of: server.processID) - before
-    return (
-      cost: used / Double(client.answers) * 1e6, rate: Double(client.answers) / time.inSeconds
-    )
+    return (Meter.cpu(of: server.processID) - before) / Double(client.answers) * 1e6
   }
 
   private static func startNginx(_ bench: Bench) throws -> (child: ChildProcess, port: Int)? {
