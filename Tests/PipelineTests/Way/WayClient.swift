@@ -129,10 +129,26 @@ extension Way {
   }
 
   func notifications(_ query: String = "limit=1000") async throws -> [SentNotification] {
-    struct List: Decodable { let notifications: [SentNotification] }
-    return try await ask(
-      "GET", "app-store-simulator", "/control/notifications?\(query)", as: List.self
-    ).notifications
+    try await sent(query).notifications
+  }
+
+  /// Whether notifications are on their way; those that are held, or that nobody took, are not.
+  func isApplePosting() async throws -> Bool {
+    for state in ["waiting", "sending"] {
+      let sent = try await sent("state=\(state)&limit=1")
+      if !sent.paused && !sent.notifications.isEmpty { return true }
+    }
+    return false
+  }
+
+  private struct Sent: Decodable {
+    let paused: Bool
+    let notifications: [SentNotification]
+  }
+
+  private func sent(_ query: String) async throws -> Sent {
+    try await ask(
+      "GET", "app-store-simulator", "/control/notifications?\(query)", as: Sent.self)
   }
 
   func now() async throws -> Int64 {
