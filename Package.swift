@@ -188,7 +188,8 @@ let package = Package(
     tests(
       "VerifyServiceTests",
       [
-        "verify-service", "Events", "AppStore", "Catalog", "Cryptography", "HTTPClient", "Kafka",
+        "verify-service", "Events", "AppStore", "Catalog", "Cryptography", "HTTPClient",
+        "HTTPServer", "Kafka",
         "Pipeline", "Processes", "SQLite", "ServiceRuntime",
       ]),
     tests(

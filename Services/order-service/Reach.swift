@@ -18,14 +18,26 @@ enum Reach {
   ///   there.
   static func order(_ request: Request, _ store: Store) async throws -> Order {
     let (id, own) = (orderId(request), request.principal?.customer)
-    let order = try await store.readers.read { reader -> Order? in
-      guard let order = try OrderStore.order(reader, id) else { return nil }
-      guard let own else { return order }
-      return Customer.isSame(try CustomerStore.root(reader, own), order.customer) ? order : nil
-    }
-    guard let order else { throw Problem.unknownOrder(id) }
-    // A token's customer was counted before.
-    if own == nil { try request.admit(customer: order.customer) }
+    let order = try await store.readers.read { try Self.order($0, id, own: own) }
+    try count(order, request)
     return order
+  }
+
+  /// The order of an id.
+  ///
+  /// - Parameter own: The customer of the caller's token; nil for an API key.
+  /// - Throws: `Problem` 404 `unknown-order`, as above.
+  static func order(_ reader: Reader, _ id: String, own: String?) throws -> Order {
+    guard let order = try OrderStore.order(reader, id),
+      try own.map({ Customer.isSame(try CustomerStore.root(reader, $0), order.customer) }) ?? true
+    else { throw Problem.unknownOrder(id) }
+    return order
+  }
+
+  /// Counts a request for the order's customer; a token's was counted before.
+  ///
+  /// - Throws: `Problem` where that are too many.
+  static func count(_ order: Order, _ request: Request) throws(Problem) {
+    if request.principal?.customer == nil { try request.admit(customer: order.customer) }
   }
 }

@@ -123,6 +123,8 @@ struct DoctorSettings: Sendable {
   let config: String
   /// Stores that were named.
   let stores: [StoreCheck.Store]
+  /// How many shards the services expect; nil where nobody says.
+  let shardCount: Int?
   let productionURL: String
   let sandboxURL: String
   /// The value of a variable, for keys that stand in one.
@@ -139,6 +141,12 @@ struct DoctorSettings: Sendable {
       if let path { stores.append(StoreCheck.Store(service: service, path: path)) }
     }
     self.stores = stores
+    let count = reader.optionalText(
+      "PURSER_SHARD_COUNT", "how many shards the services have, for 'doctor'")
+    shardCount = count.flatMap { Int($0) }
+    if let count, !(1...1024).contains(shardCount ?? 0) {
+      reader.fault("PURSER_SHARD_COUNT", "is '\(count)'; give a whole number from 1 to 1024")
+    }
     productionURL = reader.text(
       "VERIFY_API_PRODUCTION_URL", default: "https://api.storekit.apple.com",
       "Apple's API for Production, for 'doctor'")

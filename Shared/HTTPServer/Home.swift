@@ -119,7 +119,7 @@ extension Placement {
     case (_, .task(let handler)): .task { try await respond(to: $0, home, here: handler) }
     case (_, .attempt(let attempt, else: let handler)):
       .attempt(
-        { request in isSurelyHere(request, home) ? try attempt(request) : nil },
+        { request in isSurelyHere(request, home) ? try attempt(request) : .untried },
         else: { try await respond(to: $0, home, here: handler) })
     }
   }

@@ -16,12 +16,23 @@ struct Outcome: Sendable {
     }
   }
 
-  /// What came of an attempt; nil when it could not be made now.
-  static func of(_ request: Request, attempt: Router.Attempt) -> Outcome? {
+  /// What came of an attempt, or what is left to do in a task.
+  enum Attempt {
+    case outcome(Outcome)
+    case rest(Router.Handler)
+  }
+
+  static func of(
+    _ request: Request, attempt: Router.Attempt, else handler: @escaping Router.Handler
+  ) -> Attempt {
     do {
-      return try attempt(request).map { answered($0, request) }
+      switch try attempt(request) {
+      case .answered(let response): return .outcome(answered(response, request))
+      case .begun(let rest): return .rest(rest)
+      case .untried: return .rest(handler)
+      }
     } catch {
-      return failed(error, request)
+      return .outcome(failed(error, request))
     }
   }
 

@@ -141,15 +141,25 @@ extension ServerCore {
     _ route: Router.Route
   ) -> Bool {
     if case .direct = route.action { return handle(exchange, connection, request, route) }
-    if case .attempt(let attempt, _) = route.action {
-      exchange.peer.enter(.handling)
-      if let outcome = Outcome.of(request, attempt: attempt) {
-        tell(outcome, request)
-        return answer(exchange, connection, outcome.response)
-      }
+    guard case .attempt(let attempt, else: let handler) = route.action else {
+      exchange.enter(.due(request, route))
+      return true
     }
-    exchange.enter(.due(request, route))
-    return true
+    var (request, route) = (request, route)
+    exchange.peer.enter(.handling)
+    exchange.state.withLock { swap(&request.body, &$0.body) }
+    switch Outcome.of(request, attempt: attempt, else: handler) {
+    case .outcome(let outcome):
+      tell(outcome, request)
+      return answer(exchange, connection, outcome.response)
+    case .rest(let rest):
+      route.action = .task(rest)
+      exchange.state.withLock { state in
+        swap(&request.body, &state.body)
+        state.stage = .due(request, route)
+      }
+      return true
+    }
   }
 
   private func handle(

@@ -1,5 +1,15 @@
 import ServiceRuntime
 
+/// What came of a request on the thread of its connection.
+public enum Attempted: Sendable {
+  /// Nothing is left to do.
+  case answered(Response)
+  /// It was begun, and goes on in a task.
+  case begun(rest: Router.Handler)
+  /// It cannot be tried now: the route's handler does all of it.
+  case untried
+}
+
 /// The routes of a service: from a request to the answer, without a socket.
 public struct Router: Sendable {
   /// Answers a request in a task of its own.
@@ -7,8 +17,8 @@ public struct Router: Sendable {
   /// Answers a request at once, on the thread of its connection; must not block.
   public typealias DirectHandler = @Sendable (Request) throws -> Response
 
-  /// Answers a request on the thread of its connection if that can be without waiting, else gives nil.
-  public typealias Attempt = @Sendable (Request) throws -> Response?
+  /// Begins on the thread of the request's connection; must not block.
+  public typealias Attempt = @Sendable (Request) throws -> Attempted
 
   enum Action: Sendable {
     case task(Handler)
@@ -22,7 +32,7 @@ public struct Router: Sendable {
     let scope: Scope?
     let tokens: TokenUse
     var findsDone = false
-    let action: Action
+    var action: Action
   }
 
   enum Resolution: Sendable {
@@ -87,12 +97,16 @@ public struct Router: Sendable {
   }
 
   /// Adds a route whose answer mostly needs no wait: it is tried on the connection's own thread, and goes
-  /// to a task where that gives nil.
+  /// on in a task where it must.
+  ///
+  /// Parameters are those of the other routes.
   public mutating func on(
     _ method: Method, _ pattern: String, scope: Scope?, tokens: TokenUse? = nil,
+    home: Home? = nil, findsDone: Bool = false,
     atOnce attempt: @escaping Attempt, else handler: @escaping Handler
   ) {
-    add(method, pattern, scope, tokens, nil, .attempt(attempt, else: handler))
+    add(
+      method, pattern, scope, tokens, home, findsDone: findsDone, .attempt(attempt, else: handler))
   }
 
   private mutating func add(
@@ -125,15 +139,26 @@ public struct Router: Sendable {
   private static func naming(
     _ action: Action, _ method: Method, _ pattern: RoutePattern, _ scope: Scope?
   ) -> Action {
-    guard case .task(let handler) = action, scope != nil, method != .get, method != .head else {
-      return action
-    }
+    guard scope != nil, method != .get, method != .head else { return action }
     let name = "\(method) \(pattern.text)"
-    return .task { request in
-      let caller = Caller(
-        name: request.principal?.name ?? Principal.nobody, action: name, path: request.path,
-        customer: request.parameters["customer"], requestId: request.id)
-      return try await Caller.$current.withValue(caller) { try await handler(request) }
+    let named = { @Sendable (handler: @escaping Handler) -> Handler in
+      { request in
+        let caller = Caller(
+          name: request.principal?.name ?? Principal.nobody, action: name, path: request.path,
+          customer: request.parameters["customer"], requestId: request.id)
+        return try await Caller.$current.withValue(caller) { try await handler(request) }
+      }
+    }
+    return switch action {
+    case .direct: action
+    case .task(let handler): .task(named(handler))
+    case .attempt(let attempt, else: let handler):
+      .attempt(
+        { request in
+          let attempted = try attempt(request)
+          guard case .begun(let rest) = attempted else { return attempted }
+          return .begun(rest: named(rest))
+        }, else: named(handler))
     }
   }
 
@@ -216,10 +241,9 @@ public struct Router: Sendable {
       case .task(let handler):
         response = await Outcome.of(request) { try await handler($0) }.response
       case .attempt(let attempt, else: let handler):
-        if let outcome = Outcome.of(request, attempt: attempt) {
-          response = outcome.response
-        } else {
-          response = await Outcome.of(request) { try await handler($0) }.response
+        switch Outcome.of(request, attempt: attempt, else: handler) {
+        case .outcome(let outcome): response = outcome.response
+        case .rest(let rest): response = await Outcome.of(request, rest).response
         }
       }
     }

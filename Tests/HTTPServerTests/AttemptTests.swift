@@ -10,16 +10,19 @@ import Testing
       .get, "/try/{what}", scope: nil,
       atOnce: { request in
         switch request.parameter("what") {
-        case "now": return .text("at once").tagged("1", for: request)
+        case "now": return .answered(.text("at once").tagged("1", for: request))
+        case "begun":
+          return .begun { again in .text("goes on: \(again.parameter("what"))") }
         case "bad": throw Problem(status: 422, type: "bad", title: "Bad", detail: "")
-        default: return nil
+        default: return .untried
         }
       }, else: { request in .text("in a task: \(request.parameter("what"))") })
     return router
   }
 
   @Test(arguments: [
-    ("now", 200, "at once"), ("later", 200, "in a task: later"), ("bad", 422, "urn:purser"),
+    ("now", 200, "at once"), ("later", 200, "in a task: later"),
+    ("begun", 200, "goes on: begun"), ("bad", 422, "urn:purser"),
   ])
   func `what can be answered at once is, and the rest goes to a task`(
     what: String, status: Int, text: String

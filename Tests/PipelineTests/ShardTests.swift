@@ -204,6 +204,18 @@ extension WholeWay {
       let audit = try await way.ask("GET", "order-service", "/v1/audit?limit=500", as: Audit.self)
       #expect(audit.entries.count >= known.count)
       #expect(audit.entries.map(\.at) == audit.entries.map(\.at).sorted(by: >))
+      // How the jobs stand is told of all shards, whichever is asked.
+      struct Jobs: Decodable {
+        struct BackFill: Decodable { let bundleId: String }
+        let backFill: [BackFill]
+      }
+      var apps: [[String]] = []
+      for shard in 0..<3 {
+        let jobs = try await way.ask(
+          "GET", "verify-service-\(shard)", "/v1/admin/jobs", as: Jobs.self)
+        apps.append(jobs.backFill.map(\.bundleId))
+      }
+      #expect(!apps[0].isEmpty && apps[0] == apps[1] && apps[1] == apps[2], "\(apps)")
     }
 
     /// A request that waits is woken on the shard where it waits.

@@ -90,11 +90,13 @@ import Testing
   }
 
   @Test func `a broker that is not named, or does not answer, is told`() throws {
-    let unnamed = TopicCheck(settings: try Settings([:])).findings()
+    let unnamed = TopicCheck(settings: try Settings([:]), partitions: nil).findings()
     #expect(unnamed.map(\.level) == [.warning])
     #expect(unnamed.first?.remedy?.contains("KAFKA_BOOTSTRAP_SERVERS") == true)
-    let away = TopicCheck(settings: try Settings(["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9"]))
-      .findings()
+    let away = TopicCheck(
+      settings: try Settings(["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9"]), partitions: nil
+    )
+    .findings()
     #expect(away.map(\.level) == [.fault])
     #expect(away.first?.remedy?.contains("broker runs") == true)
   }

@@ -84,14 +84,15 @@ struct EntitlementRoutes: Sendable {
     return granted.map { response.appliedWait($0) } ?? response
   }
 
-  /// The same without a wait; nil where it takes one.
-  private func answerAtOnce(_ request: Request, _ question: @escaping Question) throws -> Response?
-  {
+  /// The same without a wait, where it takes none.
+  private func answerAtOnce(
+    _ request: Request, _ question: @escaping Question
+  ) throws -> Attempted {
     let asked = try request.customer()
     guard !mayWait(request),
       let reading = try store.readers.readAtOnce({ try Self.reading($0, asked, question) })
-    else { return nil }
-    return try Self.response(reading, request)
+    else { return .untried }
+    return .answered(try Self.response(reading, request))
   }
 
   private func mayWait(_ request: Request) -> Bool {
@@ -99,15 +100,15 @@ struct EntitlementRoutes: Sendable {
   }
 
   /// What is asked most of all, in one statement, so that it needs no transaction around it.
-  private func entitlementsAtOnce(_ request: Request) throws -> Response? {
+  private func entitlementsAtOnce(_ request: Request) throws -> Attempted {
     let asked = try request.customer()
     let environment = try request.environment()
     guard !mayWait(request),
       let found = try store.readers.readAtOnce(
         isOneStatement: true, { try Self.entitlementsOfUnmerged($0, asked, environment) }),
       let reading = found
-    else { return nil }
-    return try Self.response(reading, request)
+    else { return .untried }
+    return .answered(try Self.response(reading, request))
   }
 
   /// Version and entitlements of a customer; nil for one who has become another or has no row.

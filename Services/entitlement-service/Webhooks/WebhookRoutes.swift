@@ -28,13 +28,17 @@ struct WebhookRoutes: Sendable {
   }
 
   func add(to router: inout Router) {
-    router.on(.get, "/v1/webhooks", scope: .admin) { _ in
-      .json(["webhooks": queue.endpoints.map { EndpointAnswer($0) }])
+    router.on(
+      .get, "/v1/webhooks", scope: .admin, home: .everywhere(WebhookSpread.endpoints)
+    ) { _ in
+      .json(EndpointList(webhooks: queue.endpoints.map { EndpointAnswer($0) }))
     }
     router.on(
       .post, "/v1/webhooks", scope: .admin, home: .everywhere(WebhookSpread.creation)
     ) { request in try await create(request) }
-    router.on(.get, "/v1/webhooks/{webhook}", scope: .admin) { request in
+    router.on(
+      .get, "/v1/webhooks/{webhook}", scope: .admin, home: .everywhere(WebhookSpread.endpoint)
+    ) { request in
       guard let endpoint = queue.endpoints.first(where: { $0.id == request.parameter("webhook") })
       else { throw Self.unknown(request.parameter("webhook")) }
       return .json(EndpointAnswer(endpoint))
@@ -247,43 +251,6 @@ extension WebhookEndpoint {
     environments = input.environments ?? []
     description = input.description ?? ""
     isEnabled = input.isEnabled ?? true
-  }
-}
-
-/// An endpoint as it is answered: its secret only to who made it.
-private struct EndpointAnswer: Encodable {
-  let id: String
-  let url: String
-  let types: [String]
-  let bundleIds: [String]
-  let environments: [String]
-  let description: String
-  let isEnabled: Bool
-  let secret: String?
-  let author: String
-  let createdAt: Int64
-  let failingSince: Int64?
-  let lastError: String?
-  let disabledAt: Int64?
-  let disabledReason: String?
-  let leftOutSince: Int64?
-
-  init(_ endpoint: WebhookEndpoint, secret: String? = nil) {
-    id = endpoint.id
-    url = endpoint.url
-    types = endpoint.types
-    bundleIds = endpoint.bundleIds
-    environments = endpoint.environments
-    description = endpoint.description
-    isEnabled = endpoint.isEnabled
-    self.secret = secret
-    author = endpoint.author
-    createdAt = endpoint.createdAt
-    failingSince = endpoint.failingSince
-    lastError = endpoint.lastError
-    disabledAt = endpoint.disabledAt
-    disabledReason = endpoint.disabledReason
-    leftOutSince = endpoint.leftOutSince
   }
 }
 

@@ -34,6 +34,27 @@ enum WebhookSpread {
       status: 202)
   })
 
+  /// Each shard knows how its own deliveries fare.
+  static let endpoint = Spread(combine: { answers in
+    let all = try answers.map {
+      try JSONDecoder().decode(EndpointAnswer.self, from: Data($0.body))
+    }
+    return .json(all[0].joined(with: all.dropFirst()))
+  })
+
+  /// The same of the list.
+  ///
+  /// An endpoint that only some have is being added or removed.
+  static let endpoints = Spread(combine: { answers in
+    let all = try answers.map { try JSONDecoder().decode(EndpointList.self, from: Data($0.body)) }
+    let others = all.dropFirst().flatMap(\.webhooks)
+    return .json(
+      EndpointList(
+        webhooks: all[0].webhooks.map { mine in
+          mine.joined(with: others.lazy.filter { $0.id == mine.id })
+        }))
+  })
+
   /// The log of deliveries, the newest first.
   static let deliveries = Gathering("deliveries", isDescending: true) {
     fields throws(JSONFieldFault) in

@@ -51,10 +51,8 @@ struct OrderRoutes: Sendable {
     }
     router.on(
       .post, "/v1/orders/{id}/proofs", scope: .orders, tokens: .admittedByHandler, home: byOrder,
-      findsDone: true
-    ) { request in
-      try await prove(request)
-    }
+      findsDone: true, atOnce: { try proveAtOnce($0) },
+      else: { try await prove($0, try posting($0)) })
   }
 
   private func place(_ request: Request) async throws -> Response {
@@ -112,20 +110,36 @@ struct OrderRoutes: Sendable {
     return OrderAnswer(moved).response()
   }
 
-  private func prove(_ request: Request) async throws -> Response {
-    let wait = request.preferredWait(atMost: longestWait)
-    let body = try ProofBody(request)
-    let posted = try PostedProof(body.text, in: body.field)
-    let id =
-      request.principal?.customer == nil ? Reach.orderId(request) : try await order(request).id
-    let result = try await submitProof.run(
-      posted, orderId: id, wait: wait ?? .zero
-    ) { order in
-      // A token's customer was counted before.
-      if request.principal?.customer == nil { try request.admit(customer: order.customer) }
+  /// Looks at what is known on the thread of the connection: most proofs were posted before.
+  private func proveAtOnce(_ request: Request) throws -> Attempted {
+    let posting = try posting(request)
+    guard let before = try store.readers.readAtOnce({ try submitProof.look($0, posting) }) else {
+      return .begun { request in try await prove(request, posting) }
     }
+    try Reach.count(before.result.order, request)
+    if let result = submitProof.repeated(posting, before) {
+      return .answered(try answer(result, request))
+    }
+    return .begun { request in try answer(try await submitProof.run(posting, before), request) }
+  }
+
+  private func prove(_ request: Request, _ posting: SubmitProof.Posting) async throws -> Response {
+    let before = try await store.readers.read { try submitProof.look($0, posting) }
+    try Reach.count(before.result.order, request)
+    return try answer(try await submitProof.run(posting, before), request)
+  }
+
+  private func posting(_ request: Request) throws -> SubmitProof.Posting {
+    let body = try ProofBody(request)
+    return SubmitProof.Posting(
+      proof: try PostedProof(body.text, in: body.field), orderId: Reach.orderId(request),
+      own: request.principal?.customer,
+      wait: request.preferredWait(atMost: longestWait) ?? .zero)
+  }
+
+  private func answer(_ result: SubmitProof.Result, _ request: Request) throws -> Response {
     let response = try ProofAnswer.response(result, shop.apps)
-    return wait.map { response.appliedWait($0) } ?? response
+    return request.preferredWait(atMost: longestWait).map { response.appliedWait($0) } ?? response
   }
 
   /// The order in the path, as far as the caller may reach it.

@@ -17,6 +17,22 @@ struct SubmitProof: Sendable {
     let parts: [ProofOutcome]
   }
 
+  /// What is posted, and by whom.
+  struct Posting: Sendable {
+    let proof: PostedProof
+    let orderId: String
+    /// The customer of the caller's token; nil for an API key.
+    let own: String?
+    /// How long the app waits for the outcome.
+    let wait: Duration
+  }
+
+  /// What was known of a posting before it was taken.
+  struct Before: Sendable {
+    let result: Result
+    let isKnown: Bool
+  }
+
   let store: Store
   let notices: Notices
   private let submitted: Counter
@@ -29,34 +45,36 @@ struct SubmitProof: Sendable {
     repeated = metrics.counter("order_proofs_repeated_total", "Proofs that were posted before.")
   }
 
-  /// Takes the proof and waits, at most for the given time, until it has its outcome.
+  /// What is known: apps post what they know at every launch, and that is answered without a write.
   ///
-  /// - Parameter admit: Asked once the order is known, before anything is done.
-  /// - Throws: `Problem` for an unknown order, and what `admit` throws.
-  func run(
-    _ posted: PostedProof, orderId: String, wait: Duration,
-    admit: (Order) throws -> Void
-  ) async throws -> Result {
-    // Apps post what they know at every launch: that is answered without a write.
-    let now = store.clock.now()
-    let (read, isKnown) = try await store.readers.read { reader -> (Result, Bool) in
-      guard let order = try OrderStore.order(reader, orderId) else {
-        throw Problem.unknownOrder(orderId)
-      }
-      let (id, row) = try ProofID.current(reader, orderId, posted, at: now)
-      let parts = row?.outcome == nil ? [] : try ProofStore.parts(reader, id)
-      return (
-        Result(proofId: id, order: order, outcome: row?.outcome, parts: parts), row != nil
-      )
-    }
-    try admit(read.order)
-    if isKnown {
+  /// - Throws: `Problem` for an unknown order.
+  func look(_ reader: Reader, _ posting: Posting) throws -> Before {
+    let order = try Reach.order(reader, posting.orderId, own: posting.own)
+    let (id, row) = try ProofID.current(
+      reader, order.id, posting.proof, at: store.clock.now())
+    let parts = row?.outcome == nil ? [] : try ProofStore.parts(reader, id)
+    return Before(
+      result: Result(proofId: id, order: order, outcome: row?.outcome, parts: parts),
+      isKnown: row != nil)
+  }
+
+  /// The answer to a posting of which all is known that it waits for; nil when more is to be done.
+  func repeated(_ posting: Posting, _ before: Before) -> Result? {
+    guard before.isKnown, before.result.outcome != nil || posting.wait <= .zero else { return nil }
+    repeated.add()
+    return before.result
+  }
+
+  /// Takes the proof and waits, at most for the given time, until it has its outcome.
+  func run(_ posting: Posting, _ before: Before) async throws -> Result {
+    let (posted, orderId, wait) = (posting.proof, before.result.order.id, posting.wait)
+    if let result = repeated(posting, before) { return result }
+    if before.isKnown {
       repeated.add()
-      guard read.outcome == nil, wait > .zero else { return read }
-      return try await outcome(of: read, orderId, by: .after(wait), ticket: nil)
+      return try await outcome(of: before.result, orderId, by: .after(wait), ticket: nil)
     }
     // The place in the line comes before the proof is there, so that its outcome is not missed.
-    let ticket = wait > .zero ? enter(read) : nil
+    let ticket = wait > .zero ? enter(before.result) : nil
     defer { ticket.map { notices.requests.leave($0) } }
     let notices = notices
     let (result, isNew) = try await store.change { change in
@@ -65,7 +83,7 @@ struct SubmitProof: Sendable {
     (isNew ? submitted : repeated).add()
     guard result.outcome == nil, let ticket else { return result }
     // In the rare case that another try of the same text was faster, its id is another.
-    let place = result.proofId == read.proofId ? ticket : nil
+    let place = result.proofId == before.result.proofId ? ticket : nil
     return try await outcome(of: result, orderId, by: .after(wait), ticket: place)
   }
 

@@ -29,10 +29,14 @@ struct Doctor {
           "purser.json", options.config, "cannot be used: \(error)",
           "correct the places named; --config or PURSER_CONFIG name another file"))
     }
-    findings += TopicCheck(settings: settings).findings()
-    for store in settings.doctor.stores {
-      findings += StoreCheck(store: store, isDeep: options.isDeep).findings()
-    }
+    let checks = settings.doctor.stores.map { StoreCheck(store: $0, isDeep: options.isDeep) }
+    let shards = ShardCheck(
+      known: checks.compactMap { check in
+        check.shard().map { ShardCheck.Known(store: check.store, shard: $0) }
+      }, count: settings.doctor.shardCount, partitions: settings.partitions)
+    findings += TopicCheck(settings: settings, partitions: shards.expectedPartitions).findings()
+    findings += shards.findings()
+    for check in checks { findings += check.findings() }
     if settings.doctor.stores.isEmpty {
       findings.append(
         .warning(

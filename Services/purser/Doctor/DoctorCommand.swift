@@ -9,11 +9,11 @@ enum DoctorCommand {
     summary: "Checks an installation and says what is wrong and how to mend it",
     about: """
       Looks at purser.json, root certificates, API keys, the clock, Apple's API for every app and
-      environment, the notification URL (by a test notification), the topics, and the stores of this
-      machine. Changes nothing but that it asks Apple for one test notification each.
+      environment, the notification URL (by a test notification), the topics, the stores of this
+      machine, and whether topics, stores and settings mean the same shards. Changes nothing but that it asks Apple for one test notification each.
 
       Reads the settings of the services from the environment, so run it with theirs: PURSER_CONFIG,
-      KAFKA_…, ORDER_STORE, VERIFY_STORE, ENTITLEMENT_STORE, VERIFY_API_PRODUCTION_URL and
+      KAFKA_…, PURSER_PARTITIONS, PURSER_SHARD_COUNT, ORDER_STORE, VERIFY_STORE, ENTITLEMENT_STORE, VERIFY_API_PRODUCTION_URL and
       VERIFY_API_SANDBOX_URL. What is not set is not looked at.
 
       Exit code 1 if there is a fault; warnings alone give 0.

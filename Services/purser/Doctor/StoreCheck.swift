@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Pipeline
 import SQLite
 import ServiceRuntime
 
@@ -12,6 +13,14 @@ struct StoreCheck {
 
   let store: Store
   let isDeep: Bool
+
+  /// The shard that the store was made for; nil where it cannot be read, which `findings()` tells.
+  ///
+  /// Blocks.
+  func shard() -> Shard? {
+    guard FileManager.default.fileExists(atPath: store.path) else { return nil }
+    return try? Readers(path: store.path, count: 1).readAndWait { try Shard.noted(in: $0) }
+  }
 
   /// Blocks; reads beside the running service.
   func findings() -> [Finding] {

@@ -6,6 +6,8 @@ import ServiceRuntime
 /// The topics, as `purser topics check` sees them.
 struct TopicCheck {
   let settings: Settings
+  /// How many partitions they must have; nil where nobody says.
+  let partitions: Int?
 
   /// Blocks until the broker answers, or its time is over.
   func findings() -> [Finding] {
@@ -22,9 +24,10 @@ struct TopicCheck {
         metrics: Metrics())
       defer { admin.closeAndWait() }
       let plan = TopicPlan(
-        names: TopicNames(prefix: settings.topicPrefix), partitions: TopicNames.defaultPartitions,
+        names: TopicNames(prefix: settings.topicPrefix),
+        partitions: partitions ?? TopicNames.defaultPartitions,
         replicationFactor: -1)
-      let report = try TopicReport(plan, admin, anyPartitions: true)
+      let report = try TopicReport(plan, admin, anyPartitions: partitions == nil)
       var findings: [Finding] = report.differences.map {
         .fault("topics", $0.topic, $0.what, $0.remedy)
       }

@@ -14,7 +14,9 @@ struct AdminRoutes: Sendable {
     addExtensions(to: &router)
     addTestNotifications(to: &router)
     addImports(to: &router)
-    router.on(.get, "/v1/admin/jobs", scope: .admin) { _ in
+    router.on(
+      .get, "/v1/admin/jobs", scope: .admin, home: .everywhere(JobProgress.ofAllShards)
+    ) { _ in
       .json(try await ask.store.readers.read { try JobProgress($0) })
     }
   }

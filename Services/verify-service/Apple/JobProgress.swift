@@ -1,10 +1,12 @@
-import SQLite
+import FoundationEssentials
+import HTTPServer
 import Pipeline
+import SQLite
 import ServiceRuntime
 
 /// How far the jobs are, as their tables say.
-struct JobProgress: Encodable, Sendable {
-  struct BackFill: Encodable, Sendable {
+struct JobProgress: Codable, Sendable {
+  struct BackFill: Codable, Sendable {
     let bundleId: String
     let environment: String
     /// All that Apple sent up to then was fetched; UTC milliseconds.
@@ -17,7 +19,7 @@ struct JobProgress: Encodable, Sendable {
     let recovered: Int64
   }
 
-  struct Reconcile: Encodable, Sendable {
+  struct Reconcile: Codable, Sendable {
     let bundleId: String
     let environment: String
     /// Subscriptions whose date is watched.
@@ -26,7 +28,7 @@ struct JobProgress: Encodable, Sendable {
     let nextDueAt: Int64?
   }
 
-  struct RefundSweep: Encodable, Sendable {
+  struct RefundSweep: Codable, Sendable {
     let bundleId: String
     let environment: String
     let finishedAt: Int64?
@@ -34,7 +36,7 @@ struct JobProgress: Encodable, Sendable {
     let recovered: Int64
   }
 
-  struct Consumption: Encodable, Sendable {
+  struct Consumption: Codable, Sendable {
     let state: String
     let requests: Int64
   }
@@ -77,6 +79,47 @@ struct JobProgress: Encodable, Sendable {
     consumption = try reader.query(
       "SELECT state, count(*) FROM consumption_answers GROUP BY state ORDER BY state"
     ) { row in Consumption(state: row.text(0), requests: row.int(1)) }
+  }
+}
+
+/// How far the jobs of all shards are, as one: an app's back-fill belongs to one shard, everything else to
+/// the shard of its lineage or customer.
+extension JobProgress {
+  static let ofAllShards = Spread(combine: { answers in
+    .json(
+      JobProgress(
+        try answers.map { try JSONDecoder().decode(JobProgress.self, from: Data($0.body)) }))
+  })
+
+  init(_ parts: [JobProgress]) {
+    backFill = parts.flatMap(\.backFill)
+    reconcile = Self.merged(parts.flatMap(\.reconcile), by: { [$0.bundleId, $0.environment] }) {
+      Reconcile(
+        bundleId: $0.bundleId, environment: $0.environment, watched: $0.watched + $1.watched,
+        nextDueAt: [$0.nextDueAt, $1.nextDueAt].compactMap { $0 }.min())
+    }
+    refundSweep = Self.merged(
+      parts.flatMap(\.refundSweep), by: { [$0.bundleId, $0.environment] }
+    ) {
+      // It is done when all are.
+      let ends = [$0.finishedAt, $1.finishedAt].compactMap { $0 }
+      return RefundSweep(
+        bundleId: $0.bundleId, environment: $0.environment,
+        finishedAt: ends.count == 2 ? ends.max() : nil, asked: $0.asked + $1.asked,
+        recovered: $0.recovered + $1.recovered)
+    }
+    importsWaiting = parts.reduce(0) { $0 + $1.importsWaiting }
+    consumption = Self.merged(parts.flatMap(\.consumption), by: { [$0.state] }) {
+      Consumption(state: $0.state, requests: $0.requests + $1.requests)
+    }
+  }
+
+  /// One element for each key, in the order of the keys.
+  private static func merged<Part>(
+    _ parts: [Part], by key: (Part) -> [String], _ merge: (Part, Part) -> Part
+  ) -> [Part] {
+    Dictionary(parts.map { (key($0), $0) }, uniquingKeysWith: merge)
+      .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
   }
 }
 

@@ -1,4 +1,4 @@
-import SQLite
+public import SQLite
 
 /// What a store remembers of the shard that it was made for: under another one it holds rows that are
 /// not its own, and lacks others.
@@ -21,6 +21,17 @@ enum ShardOfStore {
       return
     }
     guard known == shard else { throw ShardMismatch(path: path, store: known, asked: shard) }
+  }
+}
+
+extension Shard {
+  /// The shard that a store was made for; nil for one that no service of this version has opened.
+  ///
+  /// - Throws: `SQLiteError`.
+  public static func noted(in reader: Reader) throws -> Shard? {
+    let isKept = try reader.exists(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'shard'")
+    return isKept ? try ShardOfStore.read(reader) : nil
   }
 }
 
