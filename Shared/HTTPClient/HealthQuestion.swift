@@ -23,7 +23,9 @@ extension Program.Question {
       guard reader.faults.isEmpty else { return nil }
       let path = values["--path"] ?? "/healthz"
       guard path.hasPrefix("/") else { return "--path is '\(path)'; give /healthz or /readyz" }
-      return problem(at: "http://\(reachable(host)):\(port)\(path)")
+      return problem(
+        at: "http://\(reachable(host)):\(port)\(path)",
+        advice: "is it running, and with \(prefix)_HTTP_HOST and \(prefix)_HTTP_PORT as here?")
     }
   }
 
@@ -37,7 +39,7 @@ extension Program.Question {
     }
   }
 
-  private static func problem(at url: String) -> String? {
+  private static func problem(at url: String, advice: String) -> String? {
     let client = HTTPClient(workers: 1, name: "health", log: .silent, metrics: Metrics())
     do throws(HTTPClientError) {
       let answer = try client.sendAndWait(HTTPRequest(url: url, timeout: .seconds(4)))
@@ -45,7 +47,7 @@ extension Program.Question {
       let body = String(decoding: answer.body.prefix(300), as: UTF8.self)
       return "\(url) says \(answer.status) \(body)"
     } catch {
-      return "\(error)"
+      return "nothing answers at \(url): \(error); \(advice)"
     }
   }
 }

@@ -208,6 +208,7 @@ public final class Processor: Service {
 
   /// Blocks until the broker has the topics; nil when stopping.
   private func waitForTopics() throws -> [Topic: Int]? {
+    var repeats = Repeats()
     while !isStopping {
       do {
         let found = try checkTopics().filter { inputs[$0.key] != nil }
@@ -224,7 +225,9 @@ public final class Processor: Service {
         throw error
       } catch {
         connected.store(error is TopicsMissing, ordering: .releasing)
-        log.warning("the topics are not there yet; trying again", ["error": LogValue(error)])
+        if repeats.isDue("\(error)") {
+          log.warning("the topics are not there yet; trying again", ["error": LogValue(error)])
+        }
         pause(.milliseconds(500))
       }
     }

@@ -114,6 +114,15 @@ public struct Program: Sendable {
       return SettingsError.exitCode
     }
     let log = Log(program: name, minimumLevel: level)
+    for unknown in reader.unknown {
+      let nearest = unknown.nearest.map { "did you mean \($0)? " } ?? ""
+      log.warning(
+        "a setting is not known, and has no effect",
+        [
+          "name": .string(unknown.name),
+          "advice": .string("\(nearest)\(name) --help lists all settings"),
+        ])
+    }
     if let command { return await run(command, read, values, log) }
     return await run(read, log, services)
   }

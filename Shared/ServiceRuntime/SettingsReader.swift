@@ -23,7 +23,7 @@ public struct SettingsReader {
     public let problem: String
   }
 
-  private let environment: [String: String]
+  let environment: [String: String]
   /// Everything that was asked for, in order.
   public private(set) var declarations: [Declaration] = []
   /// Everything that was wrong.

@@ -110,4 +110,37 @@ import Testing
     #expect(reader.helpText.contains("BOOTSTRAP\n      the broker's address [required]"))
     #expect(reader.helpText.contains("PORT\n      the port (1 to 65535) [default 8080]"))
   }
+
+  @Test func `a variable that is nearly a setting is told with the one that was meant`() {
+    var reader = SettingsReader([
+      "ORDER_LIFTIME": "60", "ORDER_LIFETIME": "70", "PURSER_SHARDS": "3",
+      "PURSER_LOG_LEVEL": "info", "PATH": "/bin", "VERIFY_STORE": "/v", "KAFKA_ACKS": "all",
+    ])
+    _ = reader.integer("ORDER_LIFETIME", default: 1, in: 1...100, "a time")
+    _ = reader.text("PURSER_LOG_LEVEL", default: "info", "a level")
+    _ = reader.integer("PURSER_SHARD_COUNT", default: 1, in: 1...9, "a number")
+    _ = reader.prefixed("KAFKA_", "the broker")
+    #expect(reader.unknown.map(\.name) == ["ORDER_LIFTIME", "PURSER_SHARDS"])
+    #expect(reader.unknown.map(\.nearest) == ["ORDER_LIFETIME", nil])
+  }
+
+  @Test func `what Kubernetes and the tool have in the environment is nobody's slip`() {
+    var reader = SettingsReader([
+      "ORDER_SERVICE_SERVICE_HOST": "10.0.0.1", "ORDER_SERVICE_SERVICE_PORT_HTTP": "8081",
+      "ORDER_SERVICE_PORT": "tcp://10.0.0.1:8081", "ORDER_SERVICE_PORT_8081_TCP_ADDR": "10.0.0.1",
+      "PURSER_ADMIN_KEY_FILE": "/run/key", "PURSER_HTTP_PORT": "80",
+    ])
+    _ = reader.text("ORDER_STORE", default: "", "a store")
+    _ = reader.text("PURSER_LOG_LEVEL", default: "info", "a level")
+    #expect(reader.unknown.map(\.name) == ["PURSER_HTTP_PORT"])
+  }
+
+  @Test func `a warning that stays true is said at once, when it changes, and after a while`() {
+    var repeats = Repeats(every: .seconds(30))
+    let start = ContinuousClock.now
+    let said = [("no topics", 0), ("no topics", 29), ("no broker", 29), ("no broker", 60)].map {
+      text, second in repeats.isDue(text, at: start + .seconds(second))
+    }
+    #expect(said == [true, false, true, true])
+  }
 }

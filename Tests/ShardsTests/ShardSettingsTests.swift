@@ -52,6 +52,10 @@ import Testing
     ),
     (["PURSER_SHARD_COUNT": "3", "PURSER_SHARD": "0"], "PURSER_PEERS"),
     (
+      ["PURSER_SHARD_COUNT": "2", "PURSER_SHARD": "0", "PURSER_PEERS": "http://a:1,http://a:1/"],
+      "PURSER_PEERS"
+    ),
+    (
       ["PURSER_SHARD_COUNT": "3", "PURSER_SHARD": "0", "PURSER_PEERS": "http://a,http://b"],
       "PURSER_PEERS"
     ),

@@ -114,6 +114,10 @@ public struct ShardSettings: Sendable {
       reader.fault(
         "PURSER_PEERS", "names '\(wrong)'; give http:// or https://, a host and a port, no path")
     }
+    if Set(peers).count < peers.count {
+      reader.fault(
+        "PURSER_PEERS", "names the same address twice; each shard has its own, as by {}")
+    }
     return peers
   }
 
