@@ -29,6 +29,7 @@ extension WholeWay {
         try await after(way, past)
         try await everywhere(way)
         try await lists(way)
+        try await webhooks(way)
         try await waits(way)
         try await streams(way)
         try await merges(way)
@@ -204,18 +205,30 @@ extension WholeWay {
       let audit = try await way.ask("GET", "order-service", "/v1/audit?limit=500", as: Audit.self)
       #expect(audit.entries.count >= known.count)
       #expect(audit.entries.map(\.at) == audit.entries.map(\.at).sorted(by: >))
-      // How the jobs stand is told of all shards, whichever is asked.
-      struct Jobs: Decodable {
-        struct BackFill: Decodable { let bundleId: String }
-        let backFill: [BackFill]
+    }
+
+    /// An endpoint that fails on the shard of one customer is told so by all.
+    private func webhooks(_ way: Way) async throws {
+      struct Endpoint: Decodable, Equatable {
+        let id: String
+        let failingSince: Int64?
       }
-      var apps: [[String]] = []
+      let made = try await way.send(
+        "POST", "entitlement-service-2", "/v1/webhooks",
+        body: Array(#"{"url": "https://hooks.invalid/purser"}"#.utf8),
+        headers: [("Idempotency-Key", "hook")])
+      #expect(made.status == 201, "\(String(decoding: made.body, as: UTF8.self))")
+      let id = try JSONDecoder().decode(Endpoint.self, from: Data(made.body)).id
+      _ = try await buy(way, "hooked")
       for shard in 0..<3 {
-        let jobs = try await way.ask(
-          "GET", "verify-service-\(shard)", "/v1/admin/jobs", as: Jobs.self)
-        apps.append(jobs.backFill.map(\.bundleId))
+        _ = try await eventually("shard \(shard) says that the endpoint fails") { () -> Bool? in
+          let one = try await way.ask(
+            "GET", "entitlement-service-\(shard)", "/v1/webhooks/\(id)", as: Endpoint.self)
+          return one.failingSince == nil ? nil : true
+        }
       }
-      #expect(!apps[0].isEmpty && apps[0] == apps[1] && apps[1] == apps[2], "\(apps)")
+      let gone = try await way.send("DELETE", "entitlement-service-0", "/v1/webhooks/\(id)")
+      #expect(gone.status == 204)
     }
 
     /// A request that waits is woken on the shard where it waits.
