@@ -22,5 +22,9 @@ extension PartedCustomers {
         try transaction.run("DELETE FROM \(table) WHERE customer = ?", merge.into)
       }
     }
+    // What ended under the old name was told there.
+    for merge in merged where shard.owns(key: merge.into) && !shard.owns(key: merge.customer) {
+      try transaction.run("DELETE FROM entitlements WHERE customer = ?", merge.customer)
+    }
   }
 }

@@ -48,13 +48,8 @@ struct EraseCustomer: Sendable {
 
   /// Removes all that is known of a customer.
   static func forget(_ customer: String, _ change: Change, _ notices: Notices) throws {
-    try change.transaction.run("DELETE FROM subscriptions_seen WHERE customer = ?", customer)
-    try removeOrders(of: customer, change, notices)
-  }
-
-  /// Removes what a customer has ordered and proved, and what was decided about it.
-  static func removeOrders(of customer: String, _ change: Change, _ notices: Notices) throws {
     let rows = change.transaction
+    try rows.run("DELETE FROM subscriptions_seen WHERE customer = ?", customer)
     let own = "(SELECT id FROM orders WHERE customer = ?)"
     let proofs = "(SELECT id FROM proofs WHERE customer = ? OR order_id IN \(own))"
     try rows.run("DELETE FROM proof_parts WHERE proof_id IN \(proofs)", customer, customer)

@@ -110,8 +110,12 @@ struct OrderRoutes: Sendable {
     return OrderAnswer(moved).response()
   }
 
+  /// A longer body, such as an old app's receipt, takes too long for the thread of all connections.
+  private static let longestAtOnce = 16 * 1024
+
   /// Looks at what is known on the thread of the connection: most proofs were posted before.
   private func proveAtOnce(_ request: Request) throws -> Attempted {
+    guard request.body.count <= Self.longestAtOnce else { return .untried }
     let posting = try posting(request)
     guard let before = try store.readers.readAtOnce({ try submitProof.look($0, posting) }) else {
       return .begun { request in try await prove(request, posting) }

@@ -131,8 +131,7 @@ enum FoldOrders {
       for what in orders + [Elsewhere.name(ofCustomer: merge.customer)] {
         try Elsewhere.insert(transaction, what, partition: partition)
       }
-      // Which subscriptions the merged one had stays with its name.
-      try EraseCustomer.removeOrders(of: merge.customer, change, notices)
+      try EraseCustomer.forget(merge.customer, change, notices)
       // The shard that has them knows whether they were erased since.
       try transaction.run(
         "DELETE FROM erased_customers WHERE hash = ?", SHA256.hex(merge.customer))

@@ -23,7 +23,12 @@ enum ReshardOrders {
       .keyed("merges", by: "t.merged_into"),
       .keyed("transfers", by: "CAST(t.body AS TEXT) ->> '$.customer'"),
       .everywhere("erased_customers"),
-      .keyed("subscriptions_seen", by: "t.customer"),
+      // Of one who was merged they go along, so that an erasure reaches them.
+      .keyed(
+        "subscriptions_seen",
+        by: """
+          coalesce((SELECT merged_into FROM merges WHERE customer = t.customer), t.customer)
+          """),
     ],
     parted: [
       .ids("SELECT id, customer FROM orders"), .ids("SELECT id, customer FROM restores"),

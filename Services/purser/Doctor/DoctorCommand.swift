@@ -10,11 +10,12 @@ enum DoctorCommand {
     about: """
       Looks at purser.json, root certificates, API keys, the clock, Apple's API for every app and
       environment, the notification URL (by a test notification), the topics, the stores of this
-      machine, and whether topics, stores and settings mean the same shards. Changes nothing but that it asks Apple for one test notification each.
+      machine, and whether topics, stores and settings mean the same shards. Changes nothing but that it
+      asks Apple for one test notification each.
 
       Reads the settings of the services from the environment, so run it with theirs: PURSER_CONFIG,
-      KAFKA_…, PURSER_PARTITIONS, PURSER_SHARD_COUNT, ORDER_STORE, VERIFY_STORE, ENTITLEMENT_STORE, VERIFY_API_PRODUCTION_URL and
-      VERIFY_API_SANDBOX_URL. What is not set is not looked at.
+      KAFKA_…, PURSER_PARTITIONS, PURSER_SHARD_COUNT, ORDER_STORE, VERIFY_STORE, ENTITLEMENT_STORE,
+      VERIFY_API_PRODUCTION_URL and VERIFY_API_SANDBOX_URL. What is not set is not looked at.
 
       Exit code 1 if there is a fault; warnings alone give 0.
       """,
