@@ -189,8 +189,7 @@ let package = Package(
       "VerifyServiceTests",
       [
         "verify-service", "Events", "AppStore", "Catalog", "Cryptography", "HTTPClient",
-        "HTTPServer", "Kafka",
-        "Pipeline", "Processes", "SQLite", "ServiceRuntime",
+        "HTTPServer", "Kafka", "Pipeline", "Processes", "SQLite", "ServiceRuntime",
       ]),
     tests(
       "EntitlementServiceTests",

@@ -70,13 +70,9 @@ struct Settings: Sendable {
     refusesColor = reader.optionalText("NO_COLOR", "any text: no color") != nil
     temporaryFolder = reader.text(
       "TMPDIR", default: "/tmp", "where 'purser demo' makes its folder")
-    let partitions = reader.optionalText(
-      "PURSER_PARTITIONS", "how many partitions the topics have, as the services have it")
-    self.partitions = partitions.flatMap { Int($0) }
-    if let partitions, !(1...1024).contains(self.partitions ?? 0) {
-      reader.fault(
-        "PURSER_PARTITIONS", "is '\(partitions)'; give a whole number from 1 to 1024")
-    }
+    partitions = reader.optionalInteger(
+      "PURSER_PARTITIONS", in: 1...1024,
+      "how many partitions the topics have, as the services have it")
     doctor = DoctorSettings(&reader, environment)
     adminKey = reader.secret(
       "PURSER_ADMIN_KEY", "the key of scope admin for 'purser import', also from …_FILE")
@@ -141,12 +137,8 @@ struct DoctorSettings: Sendable {
       if let path { stores.append(StoreCheck.Store(service: service, path: path)) }
     }
     self.stores = stores
-    let count = reader.optionalText(
-      "PURSER_SHARD_COUNT", "how many shards the services have, for 'doctor'")
-    shardCount = count.flatMap { Int($0) }
-    if let count, !(1...1024).contains(shardCount ?? 0) {
-      reader.fault("PURSER_SHARD_COUNT", "is '\(count)'; give a whole number from 1 to 1024")
-    }
+    shardCount = reader.optionalInteger(
+      "PURSER_SHARD_COUNT", in: 1...1024, "how many shards the services have, for 'doctor'")
     productionURL = reader.text(
       "VERIFY_API_PRODUCTION_URL", default: "https://api.storekit.apple.com",
       "Apple's API for Production, for 'doctor'")

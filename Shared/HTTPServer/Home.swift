@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import JSON
 
 /// Which of several processes answers a request.
@@ -96,6 +97,16 @@ public struct Spread: Sendable {
   public init(body: Body? = nil, combine: @escaping Combine = { $0[0] }) {
     self.body = body
     self.combine = combine
+  }
+
+  /// A request to all whose answers, values as JSON, become one value; the first one's comes first.
+  public static func joined<Answer: Codable & SendableMetatype>(
+    status: Int = 200, _ join: @escaping @Sendable ([Answer]) -> Answer
+  ) -> Spread {
+    Spread(combine: { answers in
+      let all = try answers.map { try JSONDecoder().decode(Answer.self, from: Data($0.body)) }
+      return .json(join(all), status: status)
+    })
   }
 }
 

@@ -13,3 +13,10 @@ public protocol StoreRows: ~Copyable {
   /// Whether a query finds any row.
   func exists(_ sql: String, _ values: (any Bindable)?...) throws -> Bool
 }
+
+extension StoreRows where Self: ~Copyable {
+  /// Whether the store has a table; one that an older program wrote may lack it.
+  public func hasTable(_ name: String) throws -> Bool {
+    try exists("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name)
+  }
+}

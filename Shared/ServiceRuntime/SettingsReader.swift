@@ -60,14 +60,22 @@ public struct SettingsReader {
     _ name: String, default value: Int, in range: ClosedRange<Int>, _ help: String
   ) -> Int {
     declare(name, "\(value)", "\(help) (\(range.lowerBound) to \(range.upperBound))")
-    guard let text = environment[name] else { return value }
-    guard let number = Int(text), range.contains(number) else {
-      fault(
-        name,
-        "is '\(text)'; give a whole number from \(range.lowerBound) to \(range.upperBound)")
-      return value
-    }
-    return number
+    return environment[name].flatMap { number($0, in: range, name) } ?? value
+  }
+
+  /// A whole number within a range that may be absent.
+  public mutating func optionalInteger(
+    _ name: String, in range: ClosedRange<Int>, _ help: String
+  ) -> Int? {
+    let help = "\(help) (\(range.lowerBound) to \(range.upperBound))"
+    return optionalText(name, help).flatMap { number($0, in: range, name) }
+  }
+
+  private mutating func number(_ text: String, in range: ClosedRange<Int>, _ name: String) -> Int? {
+    if let number = Int(text), range.contains(number) { return number }
+    fault(
+      name, "is '\(text)'; give a whole number from \(range.lowerBound) to \(range.upperBound)")
+    return nil
   }
 
   /// Seconds, as a whole number within a range.

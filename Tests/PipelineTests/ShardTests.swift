@@ -64,9 +64,7 @@ extension WholeWay {
         past.balances[customer] = 100
       }
       // What is known of a subscription goes along, and its right ends under the old name.
-      let order = try await way.order(merged, "pro.monthly")
-      let bought = try await way.buy("pro.monthly", token: order.id)
-      _ = try await way.prove(order.id, try #require(bought.signedTransaction))
+      _ = try await buy(way, merged, "pro.monthly")
       _ = try await way.quiet()
       let answer = try await way.send(
         "POST", "order-service", "/v1/customers/\(merged)/merge",
@@ -82,9 +80,11 @@ extension WholeWay {
       return past
     }
 
-    private func buy(_ way: Way, _ customer: String) async throws -> String {
-      let order = try await way.order(customer, "coins.100")
-      let bought = try await way.buy("coins.100", token: order.id)
+    private func buy(
+      _ way: Way, _ customer: String, _ product: String = "coins.100"
+    ) async throws -> String {
+      let order = try await way.order(customer, product)
+      let bought = try await way.buy(product, token: order.id)
       let proved = try await way.prove(order.id, try #require(bought.signedTransaction))
       #expect(proved.finish)
       return order.id

@@ -18,7 +18,7 @@ import Testing
   private func findings(deep: Bool = false) -> [Finding] {
     StoreCheck(
       store: StoreCheck.Store(service: "entitlement-service", path: path), isDeep: deep
-    ).findings()
+    ).examine().findings
   }
 
   private func make(_ statements: [String]) throws {

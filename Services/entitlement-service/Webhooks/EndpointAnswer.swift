@@ -34,17 +34,16 @@ struct EndpointAnswer: Codable {
     leftOutSince = endpoint.leftOutSince
   }
 
-  /// An endpoint as one shard has it, with what the others say of their deliveries: it is as well as where it
+  /// An endpoint as the first shard has it, with what all say of their deliveries: it is as well as where it
   /// is worst.
-  func joined(with others: some Sequence<EndpointAnswer>) -> EndpointAnswer {
-    others.reduce(into: self) { all, one in
-      all.isEnabled = all.isEnabled && one.isEnabled
-      all.failingSince = [all.failingSince, one.failingSince].compactMap { $0 }.min()
-      all.disabledAt = [all.disabledAt, one.disabledAt].compactMap { $0 }.min()
-      all.leftOutSince = [all.leftOutSince, one.leftOutSince].compactMap { $0 }.min()
-      all.lastError = all.lastError ?? one.lastError
-      all.disabledReason = all.disabledReason ?? one.disabledReason
-    }
+  init(ofAllShards all: [EndpointAnswer]) {
+    self = all[0]
+    isEnabled = all.allSatisfy(\.isEnabled)
+    failingSince = all.compactMap(\.failingSince).min()
+    lastError = all.compactMap(\.lastError).first
+    disabledAt = all.compactMap(\.disabledAt).min()
+    disabledReason = all.compactMap(\.disabledReason).first
+    leftOutSince = all.compactMap(\.leftOutSince).min()
   }
 }
 

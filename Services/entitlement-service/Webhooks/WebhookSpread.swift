@@ -24,36 +24,21 @@ enum WebhookSpread {
   })
 
   /// What all shards lined up; the next request begins where the first of them stopped.
-  static let resending = Spread(combine: { answers in
-    let all = try answers.map {
-      try JSONDecoder().decode(ResendAnswer.self, from: Data($0.body))
-    }
-    return .json(
-      ResendAnswer(
-        queued: all.reduce(0) { $0 + $1.queued }, next: all.compactMap(\.next).min()),
-      status: 202)
-  })
+  static let resending = Spread.joined(status: 202) { (all: [ResendAnswer]) in
+    ResendAnswer(queued: all.reduce(0) { $0 + $1.queued }, next: all.compactMap(\.next).min())
+  }
 
   /// Each shard knows how its own deliveries fare.
-  static let endpoint = Spread(combine: { answers in
-    let all = try answers.map {
-      try JSONDecoder().decode(EndpointAnswer.self, from: Data($0.body))
-    }
-    return .json(all[0].joined(with: all.dropFirst()))
-  })
+  static let endpoint = Spread.joined { EndpointAnswer(ofAllShards: $0) }
 
   /// The same of the list.
   ///
   /// An endpoint that only some have is being added or removed.
-  static let endpoints = Spread(combine: { answers in
-    let all = try answers.map { try JSONDecoder().decode(EndpointList.self, from: Data($0.body)) }
-    let others = all.dropFirst().flatMap(\.webhooks)
-    return .json(
-      EndpointList(
-        webhooks: all[0].webhooks.map { mine in
-          mine.joined(with: others.lazy.filter { $0.id == mine.id })
-        }))
-  })
+  static let endpoints = Spread.joined { (all: [EndpointList]) in
+    let known = Dictionary(grouping: all.flatMap(\.webhooks), by: \.id)
+    return EndpointList(
+      webhooks: all[0].webhooks.map { EndpointAnswer(ofAllShards: known[$0.id] ?? [$0]) })
+  }
 
   /// The log of deliveries, the newest first.
   static let deliveries = Gathering("deliveries", isDescending: true) {

@@ -29,15 +29,17 @@ struct Doctor {
           "purser.json", options.config, "cannot be used: \(error)",
           "correct the places named; --config or PURSER_CONFIG name another file"))
     }
-    let checks = settings.doctor.stores.map { StoreCheck(store: $0, isDeep: options.isDeep) }
+    let stores = settings.doctor.stores.map { store in
+      (store, seen: StoreCheck(store: store, isDeep: options.isDeep).examine())
+    }
     let shards = ShardCheck(
-      known: checks.compactMap { check in
-        check.shard().map { ShardCheck.Known(store: check.store, shard: $0) }
+      known: stores.compactMap { store, seen in
+        seen.shard.map { ShardCheck.Known(store: store, shard: $0) }
       }, count: settings.doctor.shardCount, partitions: settings.partitions)
     findings += TopicCheck(settings: settings, partitions: shards.expectedPartitions).findings()
     findings += shards.findings()
-    for check in checks { findings += check.findings() }
-    if settings.doctor.stores.isEmpty {
+    findings += stores.flatMap(\.seen.findings)
+    if stores.isEmpty {
       findings.append(
         .warning(
           "stores", "", "were not looked at: none is named",

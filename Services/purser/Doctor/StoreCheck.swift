@@ -14,16 +14,15 @@ struct StoreCheck {
   let store: Store
   let isDeep: Bool
 
-  /// The shard that the store was made for; nil where it cannot be read, which `findings()` tells.
+  /// What was found, and the shard that the store was made for, where that can be read.
   ///
-  /// Blocks.
-  func shard() -> Shard? {
-    guard FileManager.default.fileExists(atPath: store.path) else { return nil }
-    return try? Readers(path: store.path, count: 1).readAndWait { try Shard.noted(in: $0) }
+  /// Blocks; reads beside the running service.
+  func examine() -> (findings: [Finding], shard: Shard?) {
+    var shard: Shard?
+    return (findings(&shard), shard)
   }
 
-  /// Blocks; reads beside the running service.
-  func findings() -> [Finding] {
+  private func findings(_ shard: inout Shard?) -> [Finding] {
     let subject = "\(store.service) (\(store.path))"
     guard FileManager.default.fileExists(atPath: store.path) else {
       return [
@@ -34,6 +33,7 @@ struct StoreCheck {
     }
     do {
       let readers = try Readers(path: store.path, count: 1)
+      shard = try readers.readAndWait { try Shard.noted(in: $0) }
       let isDeep = isDeep
       let (faults, books, waiting) = try readers.readAndWait { reader in
         let check = isDeep ? "PRAGMA integrity_check" : "PRAGMA quick_check"
@@ -71,13 +71,11 @@ struct StoreCheck {
     }
   }
 
-  private static func has(_ table: String, _ reader: Reader) throws -> Bool {
-    try reader.exists("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", table)
-  }
-
   /// Balances that differ from their entries; nil for a store without balances.
   private static func books(_ reader: Reader) throws -> Int64? {
-    guard try has("balances", reader), try has("balance_entries", reader) else { return nil }
+    guard try reader.hasTable("balances"), try reader.hasTable("balance_entries") else {
+      return nil
+    }
     return try reader.first(
       """
       SELECT count(*) FROM balances AS b FULL JOIN (
@@ -91,7 +89,7 @@ struct StoreCheck {
 
   /// Records that wait behind one that failed.
   private static func deadLetters(_ reader: Reader) throws -> Int64 {
-    guard try has("waiting_records", reader) else { return 0 }
+    guard try reader.hasTable("waiting_records") else { return 0 }
     return try reader.first("SELECT count(*) FROM waiting_records") { $0.int(0) } ?? 0
   }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HTTPServer
 import Pipeline
 import SQLite
@@ -85,40 +84,36 @@ struct JobProgress: Codable, Sendable {
 /// How far the jobs of all shards are, as one: an app's back-fill belongs to one shard, everything else to
 /// the shard of its lineage or customer.
 extension JobProgress {
-  static let ofAllShards = Spread(combine: { answers in
-    .json(
-      JobProgress(
-        try answers.map { try JSONDecoder().decode(JobProgress.self, from: Data($0.body)) }))
-  })
+  static let ofAllShards = Spread.joined { JobProgress($0) }
 
   init(_ parts: [JobProgress]) {
     backFill = parts.flatMap(\.backFill)
-    reconcile = Self.merged(parts.flatMap(\.reconcile), by: { [$0.bundleId, $0.environment] }) {
-      Reconcile(
-        bundleId: $0.bundleId, environment: $0.environment, watched: $0.watched + $1.watched,
-        nextDueAt: [$0.nextDueAt, $1.nextDueAt].compactMap { $0 }.min())
-    }
-    refundSweep = Self.merged(
-      parts.flatMap(\.refundSweep), by: { [$0.bundleId, $0.environment] }
-    ) {
-      // It is done when all are.
-      let ends = [$0.finishedAt, $1.finishedAt].compactMap { $0 }
-      return RefundSweep(
-        bundleId: $0.bundleId, environment: $0.environment,
-        finishedAt: ends.count == 2 ? ends.max() : nil, asked: $0.asked + $1.asked,
-        recovered: $0.recovered + $1.recovered)
-    }
+    reconcile = Self.groups(parts.flatMap(\.reconcile)) { [$0.bundleId, $0.environment] }
+      .map { group in
+        Reconcile(
+          bundleId: group[0].bundleId, environment: group[0].environment,
+          watched: group.reduce(0) { $0 + $1.watched },
+          nextDueAt: group.compactMap(\.nextDueAt).min())
+      }
+    refundSweep = Self.groups(parts.flatMap(\.refundSweep)) { [$0.bundleId, $0.environment] }
+      .map { group in
+        RefundSweep(
+          bundleId: group[0].bundleId, environment: group[0].environment,
+          // It is done when all are.
+          finishedAt: group.allSatisfy { $0.finishedAt != nil }
+            ? group.compactMap(\.finishedAt).max() : nil,
+          asked: group.reduce(0) { $0 + $1.asked },
+          recovered: group.reduce(0) { $0 + $1.recovered })
+      }
     importsWaiting = parts.reduce(0) { $0 + $1.importsWaiting }
-    consumption = Self.merged(parts.flatMap(\.consumption), by: { [$0.state] }) {
-      Consumption(state: $0.state, requests: $0.requests + $1.requests)
+    consumption = Self.groups(parts.flatMap(\.consumption)) { [$0.state] }.map { group in
+      Consumption(state: group[0].state, requests: group.reduce(0) { $0 + $1.requests })
     }
   }
 
-  /// One element for each key, in the order of the keys.
-  private static func merged<Part>(
-    _ parts: [Part], by key: (Part) -> [String], _ merge: (Part, Part) -> Part
-  ) -> [Part] {
-    Dictionary(parts.map { (key($0), $0) }, uniquingKeysWith: merge)
+  /// The parts of each key, in the order of the keys.
+  private static func groups<Part>(_ parts: [Part], by key: (Part) -> [String]) -> [[Part]] {
+    Dictionary(grouping: parts, by: key)
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
   }
 }

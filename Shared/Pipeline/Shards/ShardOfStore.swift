@@ -29,9 +29,7 @@ extension Shard {
   ///
   /// - Throws: `SQLiteError`.
   public static func noted(in reader: Reader) throws -> Shard? {
-    let isKept = try reader.exists(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'shard'")
-    return isKept ? try ShardOfStore.read(reader) : nil
+    try reader.hasTable("shard") ? ShardOfStore.read(reader) : nil
   }
 }
 

@@ -134,11 +134,19 @@ extension Way {
 
   /// Whether notifications are on their way; those that are held, or that nobody took, are not.
   func isApplePosting() async throws -> Bool {
-    for state in ["waiting", "sending"] {
+    let (open, isPaused) = try await open(["waiting", "sending"])
+    return open > 0 && !isPaused
+  }
+
+  /// In how many of the states there are notifications, and whether all are held.
+  func open(_ states: [String]) async throws -> (states: Int, isPaused: Bool) {
+    var open = (states: 0, isPaused: false)
+    for state in states {
       let sent = try await sent("state=\(state)&limit=1")
-      if !sent.paused && !sent.notifications.isEmpty { return true }
+      open.states += sent.notifications.count
+      open.isPaused = sent.paused
     }
-    return false
+    return open
   }
 
   private struct Sent: Decodable {
