@@ -65,7 +65,7 @@ struct Recompute: Sendable {
     let isTold = story.version != row.version
     guard isTold || row.evaluatedAt == nil || row.dueAt != dueAt else { return }
     try row.save(change, version: story.version, evaluatedAt: time, dueAt: dueAt)
-    change.rescheduleTimers()
+    change.timersAreDue(at: dueAt)
     guard isTold else { return }
     try publish(row, story.version, result, change)
     change.count(events, Int(story.version - row.version))

@@ -41,6 +41,14 @@ struct Batch: Sendable {
     var waitingNow: Int64?
   }
 
+  /// Whether there is nothing to do for any record, so that only positions move.
+  var changesNothing: Bool {
+    entries.allSatisfy { entry in
+      guard entry.waitingID == nil, case .nothing = entry.content else { return false }
+      return true
+    }
+  }
+
   /// The next offset of each partition after this batch.
   var positions: [TopicPartition: Int64] {
     var positions: [TopicPartition: Int64] = [:]
@@ -53,13 +61,18 @@ struct Batch: Sendable {
   /// A handler failed where no record can be undone alone.
   private struct HandlerFailed: Error {}
 
-  /// Handles every record, and moves the positions; all of it in the job's transaction.
+  /// Handles every record, and moves the positions, with those that were skipped before; all of it in the
+  /// job's transaction.
   ///
   /// First without a savepoint for each record, which costs copies of all pages that it changes; when a
   /// handler fails, all is undone and done again with them.
   ///
   /// - Throws: `SQLiteError` when the store or the disk is at fault: nothing has happened then.
-  func apply(_ change: Change, log: Log) throws -> Result {
+  func apply(
+    _ change: Change, after skipped: [TopicPartition: Int64] = [:], log: Log
+  ) throws -> Result {
+    try InputPositions.set(
+      change.transaction, skipped.merging(positions) { _, new in new })
     let isPlain = entries.allSatisfy { entry in
       if case .undecodable = entry.content { false } else { true }
     }
@@ -88,7 +101,6 @@ struct Batch: Sendable {
         mayWait = true
       }
     }
-    try InputPositions.set(change.transaction, positions)
     result.outboxID = try Outbox.newestID(change.transaction)
     if mayWait { result.waitingNow = try WaitingRecords.count(change.transaction) }
     return result

@@ -135,10 +135,14 @@ public struct Change {
       trace: trace, wayStart: wayStart)
   }
 
-  /// Says that a timer's next due time may have changed.
-  public func rescheduleTimers() {
-    let wake = context.timersWake
-    transaction.afterCommit(key: "timers") { wake.signal() }
+  /// Says that something falls due, UTC milliseconds; nil says nothing.
+  ///
+  /// Timers are woken only by what is due before all that they know of. What falls due later than it did
+  /// needs no word: they look again when its old time has come.
+  public func timersAreDue(at time: Int64?) {
+    guard let time else { return }
+    let timers = context.timers
+    transaction.afterCommit { timers.isDue(at: time) }
   }
 }
 
@@ -180,5 +184,5 @@ struct StoreContext: Sendable {
   var log = Log.silent
   var tracer = Tracer.off
   let outbox = OutboxSignal()
-  let timersWake = Wake()
+  let timers = TimersSignal()
 }

@@ -9,14 +9,27 @@ extension Processor {
   ///
   /// A store or disk error stops the reading, not the process: nothing was changed, and the same
   /// batch is tried again.
-  func process(_ records: [(record: ReceivedRecord, waitingID: Int64?)]) throws -> Int64? {
-    let log = log
+  func process(
+    _ records: [(record: ReceivedRecord, waitingID: Int64?)], _ skipped: inout SkippedPositions
+  ) throws -> Int64? {
+    let (log, before) = (log, skipped.positions)
     var hasFailed = false
     while true {
       let began = ContinuousClock.now
       do {
         let batch = Batch(entries: try records.map { try decode($0.record, $0.waitingID) })
-        let result = try store.changeAndWait { change in try batch.apply(change, log: log) }
+        let result: Batch.Result
+        if batch.changesNothing {
+          result = Batch.Result(
+            records: records.count, handled: records.count,
+            outboxID: store.context.outbox.newestID)
+          skipped.add(batch.positions)
+        } else {
+          result = try store.changeAndWait { change in
+            try batch.apply(change, after: before, log: log)
+          }
+          skipped.clear()
+        }
         progress.advance(batch.positions)
         metrics.count(result, took: ContinuousClock.now - began)
         for case let span? in batch.entries.map(\.span) { store.context.tracer.end(span) }
@@ -75,6 +88,7 @@ extension Processor {
   /// Tries the records that wait behind a handler's fault, for instance after a mended build.
   func retryWaitingRecords() throws {
     var after: Int64 = 0
+    var skipped = SkippedPositions()
     while !isStopping {
       let from = after
       let waiting: [(id: Int64, record: ReceivedRecord)]
@@ -90,7 +104,7 @@ extension Processor {
       }
       guard let last = waiting.last else { return }
       log.info("trying records that wait", ["count": LogValue(waiting.count)])
-      guard try process(waiting.map { ($0.record, $0.id) }) != nil else { return }
+      guard try process(waiting.map { ($0.record, $0.id) }, &skipped) != nil else { return }
       after = last.id
     }
   }

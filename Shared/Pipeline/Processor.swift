@@ -137,12 +137,14 @@ public final class Processor: Service {
 
   private func read(_ consumer: Consumer, _ ends: [TopicPartition: Int64]) throws {
     var published = PublishedPositions()
+    var skipped = SkippedPositions()
     var size = BatchSize()
     var heard = Deadline.after(Self.silence)
     caughtUp.store(progress.isRead(ends), ordering: .releasing)
     while !isStopping {
-      if let records = try poll(consumer, size.limit) {
-        if !records.isEmpty, let id = try process(records.map { ($0, nil) }) {
+      let due = [published.due, skipped.due].compactMap { $0 }.min()
+      if let records = try poll(consumer, size.limit, due) {
+        if !records.isEmpty, let id = try process(records.map { ($0, nil) }, &skipped) {
           published.add(progress.positions, outboxID: id)
           if !isCaughtUp && progress.isRead(ends) { caughtUp.store(true, ordering: .releasing) }
           size.learn(from: records)
@@ -158,9 +160,25 @@ public final class Processor: Service {
           heard = .after(Self.silence)
         }
       }
-      commit(&published, consumer)
+      if published.due?.hasPassed == true { commit(&published, consumer) }
+      if skipped.due?.hasPassed == true { save(&skipped) }
     }
+    save(&skipped)
     commit(&published, consumer)
+  }
+
+  /// Writes positions behind records in which there was nothing to do; what fails is tried with the next.
+  private func save(_ skipped: inout SkippedPositions) {
+    let positions = skipped.positions
+    guard !positions.isEmpty else { return }
+    do {
+      try store.changeAndWait { change in try InputPositions.set(change.transaction, positions) }
+      skipped.clear()
+    } catch {
+      skipped.postpone()
+      metrics.storeFailures.add()
+      log.warning("positions are not written yet", ["error": LogValue(error)])
+    }
   }
 
   private static let silence = Duration.seconds(3)
@@ -193,9 +211,12 @@ public final class Processor: Service {
   }
 
   /// The next records, none if there are none; nil when there was a fault.
-  private func poll(_ consumer: Consumer, _ limit: Int) throws -> [ReceivedRecord]? {
+  private func poll(_ consumer: Consumer, _ limit: Int, _ due: Deadline?) throws
+    -> [ReceivedRecord]?
+  {
+    let timeout = min(.milliseconds(500), max(.milliseconds(1), due?.remaining ?? .seconds(1)))
     do {
-      return try consumer.poll(maximum: limit, timeout: .milliseconds(500))
+      return try consumer.poll(maximum: limit, timeout: timeout)
     } catch {
       guard error.isRetriable && !error.isFatal else { throw error }
       connected.store(false, ordering: .releasing)

@@ -29,24 +29,3 @@ public enum ProcessorError: Error, Sendable, CustomStringConvertible {
     }
   }
 }
-
-/// Positions that wait until what their batch published is delivered.
-struct PublishedPositions {
-  private var waiting: [(outboxID: Int64, positions: [TopicPartition: Int64])] = []
-  /// More than this many batches are folded together.
-  private static let limit = 64
-
-  mutating func add(_ positions: [TopicPartition: Int64], outboxID: Int64) {
-    if waiting.count >= Self.limit { waiting.removeLast() }
-    waiting.append((outboxID, positions))
-  }
-
-  /// The newest positions of which everything is published, once.
-  mutating func take(deliveredThrough: Int64) -> [TopicPartition: Int64]? {
-    guard let index = waiting.lastIndex(where: { $0.outboxID <= deliveredThrough }) else {
-      return nil
-    }
-    defer { waiting.removeSubrange(...index) }
-    return waiting[index].positions
-  }
-}

@@ -83,7 +83,7 @@ public final class Store: Sendable {
   }
 
   /// Says that a timer's next due time may have changed for a reason outside of the store.
-  public func rescheduleTimers() { context.timersWake.signal() }
+  public func rescheduleTimers() { context.timers.wake.signal() }
 
   /// Changes the store; returns after COMMIT.
   ///

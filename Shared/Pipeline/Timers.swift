@@ -53,7 +53,7 @@ public final class Timers: Service {
   /// Stops after the job at hand.
   public func stop(by deadline: Deadline) async {
     stopping.store(true, ordering: .releasing)
-    store.context.timersWake.signal()
+    store.context.timers.wake.signal()
     await ended.value()
   }
 
@@ -67,11 +67,16 @@ public final class Timers: Service {
 
   private func loop() {
     var pasts: [Int: Past] = [:]
+    let signal = store.context.timers
     while !isStopping {
       var pause = store.clock.longestSleep
+      var due = Int64.max
+      signal.look()
       for (index, job) in jobs.enumerated() where !isStopping {
         do {
-          pause = min(pause, try run(job, metrics[index], &pasts[index]))
+          let next = try run(job, metrics[index], &pasts[index])
+          pause = min(pause, next.pause)
+          due = min(due, next.due ?? .max)
         } catch {
           log.error(
             "a timer failed and is tried again",
@@ -79,24 +84,26 @@ public final class Timers: Service {
           pause = min(pause, .milliseconds(500))
         }
       }
-      if !isStopping && pause > .zero { store.context.timersWake.wait(atMost: pause) }
+      signal.looked(nextDue: due)
+      if !isStopping && pause > .zero { signal.wake.wait(atMost: pause) }
     }
   }
 
-  /// Runs a job if it is due; returns the time until it wants to be looked at again.
+  /// Runs a job if it is due; returns the time until it wants to be looked at again, and what it found
+  /// to be due next.
   private func run(_ job: any TimerJob, _ metrics: TimerMetrics, _ past: inout Past?) throws
-    -> Duration
+    -> (pause: Duration, due: Int64?)
   {
     let now = store.clock.now()
     let next = try store.readers.readAndWait { reader in try job.nextDue(reader) }
     metrics.isDue(at: next)
     guard let due = next else {
       past = nil
-      return store.clock.longestSleep
+      return (store.clock.longestSleep, nil)
     }
     guard due <= now else {
       past = nil
-      return .milliseconds(due - now)
+      return (.milliseconds(due - now), due)
     }
     // The ends are asked for after `now` was taken: what was written before `now` lies before them.
     // They are kept until they are reached, since under load the log always has a newer end.
@@ -107,14 +114,14 @@ public final class Timers: Service {
       processor.progress.waitUntilRead(known.ends, by: .after(.milliseconds(200)))
     else {
       metrics.held.add()
-      return .milliseconds(100)
+      return (.milliseconds(100), due)
     }
     let count = try store.changeAndWait { change in
       try job.fire(change, dueBy: known.dueBy, limit: Self.limit)
     }
     past = nil
     metrics.fired(count, dueAt: due, at: store.clock.now())
-    return count > 0 ? .zero : .milliseconds(50)
+    return (count > 0 ? .zero : .milliseconds(50), due)
   }
 
   /// How many due things one writer job does at most.

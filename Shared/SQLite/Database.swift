@@ -17,6 +17,7 @@ import CSQLite
   /// thread is using a different database connection" (https://sqlite.org/c3ref/open.html). This
   /// class is not Sendable, so the compiler keeps it on the thread that opened it.
   init(path: String, flags: Int32) throws(SQLiteError) {
+    _ = Self.isConfigured
     var opened: OpaquePointer?
     let result = unsafe sqlite3_open_v2(
       path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
@@ -29,6 +30,10 @@ import CSQLite
     unsafe handle = connection
     unsafe gate.guardConnection(connection)
   }
+
+  /// Each allocation would take a mutex of the whole process, to be counted for nobody
+  /// (`SQLITE_CONFIG_MEMSTATUS`, https://sqlite.org/c3ref/c_config_covering_index_scan.html).
+  private static let isConfigured = purser_sqlite3_keep_no_memory_statistics() == SQLITE_OK
 
   deinit {
     cache.removeAll()

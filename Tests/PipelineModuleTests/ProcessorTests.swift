@@ -289,6 +289,40 @@ struct `The processor` {
     await process.stop()
   }
 
+  @Test func `does not read again what concerned nobody, after a while and after a stop`()
+    async throws
+  {
+    let world = try await World(topics: [.orders])
+    let prepared = Metrics().counter("prepared", "")
+    let handler = TestHandler { record in
+      prepared.add()
+      guard record.valueText != "nothing" else { return nil }
+      return { change in try change.see(record) }
+    }
+    let process = try TestProcess(world, inputs: [.orders: handler])
+    #expect(await eventually { process.processor?.isCaughtUp == true })
+    try await world.produce((0..<10).map { ("k\($0)", "nothing") }, to: .orders)
+    #expect(try await eventually { try await read(process) == 10 })
+    #expect(process.count("processor_records_total") == 10)
+
+    try await world.produce([("a", "nothing"), ("b", "something"), ("c", "nothing")], to: .orders)
+    #expect(await eventually { prepared.value == 13 })
+    await process.stop()
+    let next = try TestProcess(world, inputs: [.orders: handler])
+    #expect(await eventually { next.processor?.isCaughtUp == true })
+    #expect(try await read(next) == 13)
+    #expect(try await next.seen() == ["something"])
+    #expect(prepared.value == 13)
+    await next.stop()
+  }
+
+  /// How far the store has read, over all partitions.
+  private func read(_ process: TestProcess) async throws -> Int64 {
+    try await process.store.readers.read { reader in
+      try InputPositions.all(reader).values.reduce(0, +)
+    }
+  }
+
   @Test func `reads no further while the outbox is far behind`() async throws {
     let world = try await World(topics: [.proofs, .orders])
     let handler = TestHandler { record in

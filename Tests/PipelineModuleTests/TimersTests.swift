@@ -32,7 +32,7 @@ struct `Timer jobs` {
   private func setDue(_ process: TestProcess, at time: Int64) async throws {
     try await process.store.change { change in
       try change.transaction.run("INSERT INTO due (at) VALUES (?)", time)
-      change.rescheduleTimers()
+      change.timersAreDue(at: time)
     }
   }
 
@@ -56,6 +56,31 @@ struct `Timer jobs` {
         process.metrics.text().contains("timers_overdue_seconds{task=\"due\"} 0.0")
       })
     #expect(process.metrics.text().contains("timers_late_seconds_count{task=\"due\"} 1"))
+    await process.stop()
+  }
+
+  @Test func `are woken by what falls due before all that they know of, and by nothing else`() {
+    let signal = TimersSignal()
+    #expect(signal.isDue(at: start + 90_000))
+    signal.look()
+    // Committed while they look: they may have looked there already.
+    #expect(signal.isDue(at: start + 90_000))
+    signal.looked(nextDue: start + 60_000)
+    #expect(!signal.isDue(at: start + 90_000))
+    #expect(!signal.isDue(at: start + 60_000))
+    #expect(signal.isDue(at: start + 59_999))
+  }
+
+  @Test func `fire at an earlier time that a change brings while they sleep`() async throws {
+    let world = try await World(topics: [.orders])
+    let process = try TestProcess(
+      world, inputs: [.orders: TestHandler.seeing], jobs: [DueJob(inputs: [])])
+    try await setDue(process, at: start + 60_000)
+    try await setDue(process, at: start + 90_000)
+    try await setDue(process, at: start)
+    #expect(try await eventually { try await process.seen() == ["fired 1"] })
+    world.clock.set(start + 90_000)
+    #expect(try await eventually { try await process.seen() == ["fired 1", "fired 2"] })
     await process.stop()
   }
 

@@ -3,13 +3,12 @@
 //
 // noida-db 0.2.3 ignores `max_wait_ms` and answers an empty Fetch at once; so every idle consumer asks
 // several thousand times a second and keeps a core busy on both sides. Loaded into the broker with
-// LD_PRELOAD, this holds back a Fetch that asks for the same partitions at the same positions as the one
-// before on that connection, until a request was answered that may have written to one of its topics, or
-// until its `max_wait_ms` is over. The answer to such a Fetch could only have been the same empty one.
+// LD_PRELOAD, this keeps an empty answer back until a request was answered that may have written to one of
+// the Fetch's topics, and then has the broker answer the same Fetch again; or until its `max_wait_ms` is over,
+// and then sends it.
 //
-// The broker serves each connection by a thread of its own with blocking `recv` and `send`; one `recv`
-// brings a whole request of a consumer, and the beginning of one of a producer. Whatever does not look like
-// that is passed on untouched.
+// The broker serves each connection by a thread of its own with blocking `recv` and `send`, and answers in
+// order. Whatever does not look like that is passed on untouched, and wakes everybody.
 //
 // Its thread `autosave` writes a snapshot of everything one second after the last one, so that after some
 // ten thousand records it is never done, and takes 80 % of the broker's CPU. Here it sleeps nine times as
@@ -48,15 +47,36 @@ static const classes ALL = ~0u;
 static _Atomic uint32_t written[32];
 static _Atomic uint32_t writes;
 
-static _Thread_local struct {
+/// A request that was read and is not answered yet.
+struct request {
     int16_t key;
-    /// What the answer to the request may show to others.
+    /// What its answer may show to others.
     classes written;
-    /// Bytes of the request that are still to come.
-    size_t rest;
-    uint64_t fetch;
+};
+
+/// How many requests may be on their way on one connection; more, and all its answers wake everybody.
+enum { WAITING = 1024, HEAD = 512 };
+
+/// A Fetch, or an empty answer, of more bytes is passed on as it is.
+enum { KEPT = 32 * 1024 };
+
+/// What is known of the one connection that a thread serves.
+static _Thread_local struct {
+    /// The request that is being read: its beginning, how much of it came, and how long it is.
+    unsigned char head[HEAD];
+    size_t came, whole;
+    struct request waiting[WAITING];
+    unsigned first, count;
+    int is_lost;
+    /// Bytes of the answer that are still to be sent.
+    size_t answer;
+    /// The Fetch that was asked last, and its empty answer while that is kept back.
+    unsigned char fetch[KEPT], empty[KEPT];
+    size_t fetch_size, empty_size;
+    classes mask;
     uint64_t seen;
-} last = {.key = -1};
+    struct timespec until;
+} line;
 
 static uint64_t writes_of(classes mask) {
     uint64_t sum = 0;
@@ -91,36 +111,55 @@ static size_t after_client(const unsigned char *request) {
     return 14 + (client > 0 ? (size_t)client : 0);
 }
 
-/// What a Fetch of version 4 to 11 asks for, whatever the order of its partitions; 0 if it cannot be
-/// read. `wait` gets its `max_wait_ms`, `mask` the classes of its topics.
+/// The classes of the topics that a Fetch of version 4 to 11 asks for; 0 if it cannot be read. `wait` gets its
+/// `max_wait_ms`.
 ///
 /// Kafka protocol guide, Fetch Request: replica, max_wait_ms, min_bytes, max_bytes, isolation; from 7 on
 /// a session of two numbers; topics with partitions of index, (9) epoch, offset, (5) log start, size.
-static uint64_t asked(
-    const unsigned char *request, size_t length, uint32_t *wait, classes *mask) {
+static classes asked(const unsigned char *request, size_t length, uint32_t *wait) {
     int version = request[6] << 8 | request[7];
     size_t at = after_client(request);
     size_t fixed = version >= 7 ? 25 : 17;
     size_t entry = (size_t)(4 + (version >= 9 ? 4 : 0) + 8 + (version >= 5 ? 8 : 0) + 4);
+    classes mask = 0;
     if (version < 4 || version > 11 || at + fixed + 4 > length) return 0;
     *wait = number(request + at + 4);
-    uint64_t sum = hash(14695981039346656037u, request + at, fixed);
     at += fixed;
     uint32_t topics = number(request + at);
     at += 4;
     while (topics-- > 0) {
         uint64_t topic = topic_at(request, length, at, &at);
         if (!topic || at + 4 > length) return 0;
-        *mask |= class_of(topic);
-        uint32_t partitions = number(request + at);
+        mask |= class_of(topic);
+        at += 4 + number(request + at) * entry;
+    }
+    return at <= length ? mask : 0;
+}
+
+/// Whether the answer to a Fetch of a version from 4 to 11 holds no record and no error.
+///
+/// Kafka protocol guide, Fetch Response: length, correlation id, throttle; (7) error, session; topics with
+/// partitions of index, error, high watermark, last stable, (5) log start, aborted transactions of 16 bytes,
+/// (11) replica, records.
+static int is_empty(int version, const unsigned char *answer, size_t length) {
+    size_t at = 12 + (version >= 7 ? 6 : 0);
+    size_t ends = (size_t)(4 + 2 + 8 + 8 + (version >= 5 ? 8 : 0));
+    if (at + 4 > length || (version >= 7 && (answer[12] || answer[13]))) return 0;
+    uint32_t topics = number(answer + at);
+    at += 4;
+    while (topics-- > 0) {
+        if (!topic_at(answer, length, at, &at) || at + 4 > length) return 0;
+        uint32_t partitions = number(answer + at);
         at += 4;
         while (partitions-- > 0) {
-            if (at + entry > length) return 0;
-            sum += hash(topic, request + at, entry);
-            at += entry;
+            if (at + ends + 4 > length || answer[at + 4] || answer[at + 5]) return 0;
+            uint32_t aborted = number(answer + at + ends);
+            at += ends + 4 + (aborted == ~0u ? 0 : 16 * (size_t)aborted) + (version >= 11 ? 4 : 0);
+            if (at + 4 > length || (int32_t)number(answer + at) > 0) return 0;
+            at += 4;
         }
     }
-    return sum ? sum : 1;
+    return at == length;
 }
 
 /// The class of the one topic that a Produce of version 3 to 8 writes to; all when it cannot be read.
@@ -137,19 +176,19 @@ static classes produced(const unsigned char *request, size_t length) {
     return topic ? class_of(topic) : ALL;
 }
 
-static void wait_for_write(classes mask, uint64_t seen, uint32_t milliseconds) {
-    struct timespec until, now;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += milliseconds / 1000;
-    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+static int is_over(const struct timespec *until) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > until->tv_sec || (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
+}
+
+/// Waits for a write to one of the classes; 0 when the time is over.
+static int wait_for_write(classes mask, uint64_t seen, const struct timespec *until) {
     for (;;) {
         uint32_t before = atomic_load(&writes);
-        if (writes_of(mask) != seen) return;
-        syscall(SYS_futex, &writes, FUTEX_WAIT_BITSET_PRIVATE, before, &until, NULL, mask);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (now.tv_sec > until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec))
-            return;
+        if (writes_of(mask) != seen) return 1;
+        if (is_over(until)) return 0;
+        syscall(SYS_futex, &writes, FUTEX_WAIT_BITSET_PRIVATE, before, until, NULL, mask);
     }
 }
 
@@ -160,38 +199,102 @@ static void wrote(classes mask) {
     syscall(SYS_futex, &writes, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, mask);
 }
 
+/// Notes a request whose beginning is known.
+static void note(const unsigned char *head, size_t length) {
+    if (line.count == WAITING) line.is_lost = 1;
+    if (line.is_lost) return;
+    struct request one = {.key = -1, .written = ALL};
+    if (length >= 14) {
+        one.key = (int16_t)(head[4] << 8 | head[5]);
+        if (one.key == PRODUCE) one.written = produced(head, length);
+    }
+    line.waiting[(line.first + line.count++) % WAITING] = one;
+}
+
+/// Follows the requests in what was read, wherever it was cut.
+static void follow(const unsigned char *bytes, size_t length) {
+    while (length > 0) {
+        size_t part = line.whole > 0 ? line.whole - line.came : 4 - line.came;
+        if (part > length) part = length;
+        if (line.came < HEAD) {
+            size_t kept = part < HEAD - line.came ? part : HEAD - line.came;
+            memcpy(line.head + line.came, bytes, kept);
+        }
+        line.came += part, bytes += part, length -= part;
+        if (line.whole == 0 && line.came == 4) line.whole = 4 + (size_t)number(line.head);
+        if (line.whole > 0 && line.came == line.whole) {
+            note(line.head, line.whole < HEAD ? line.whole : HEAD);
+            line.came = line.whole = 0;
+        }
+    }
+}
+
+static ssize_t (*real_recv)(int, void *, size_t, int);
+static ssize_t (*real_send)(int, const void *, size_t, int);
+
+__attribute__((constructor)) static void find(void) {
+    real_recv = (ssize_t(*)(int, void *, size_t, int))dlsym(RTLD_NEXT, "recv");
+    real_send = (ssize_t(*)(int, const void *, size_t, int))dlsym(RTLD_NEXT, "send");
+}
+
+/// Has the broker answer the Fetch whose empty answer is kept, once there may be more; 0 when the time was over
+/// and the empty one was sent.
+static size_t ask_again(int socket, void *buffer, size_t size) {
+    if (size >= line.fetch_size && wait_for_write(line.mask, line.seen, &line.until)) {
+        line.empty_size = 0;
+        line.seen = writes_of(line.mask);
+        memcpy(buffer, line.fetch, line.fetch_size);
+        note(line.fetch, line.fetch_size);
+        return line.fetch_size;
+    }
+    size_t rest = line.empty_size;
+    const unsigned char *from = line.empty;
+    line.empty_size = line.fetch_size = 0;
+    while (rest > 0) {
+        ssize_t sent = real_send(socket, from, rest, MSG_NOSIGNAL);
+        // The connection is gone, as the broker's own next call will find.
+        if (sent <= 0) break;
+        from += sent, rest -= (size_t)sent;
+    }
+    return 0;
+}
+
 ssize_t recv(int socket, void *buffer, size_t size, int flags) {
-    static ssize_t (*real)(int, void *, size_t, int);
-    if (!real) real = (ssize_t(*)(int, void *, size_t, int))dlsym(RTLD_NEXT, "recv");
-    ssize_t length = real(socket, buffer, size, flags);
+    if (line.empty_size > 0 && !(flags & MSG_PEEK)) {
+        size_t again = ask_again(socket, buffer, size);
+        if (again > 0) return (ssize_t)again;
+    }
+    ssize_t length = real_recv(socket, buffer, size, flags);
     const unsigned char *request = buffer;
     if (length <= 0 || flags & MSG_PEEK) return length;
-    if (last.rest > 0) {
-        // What comes with the end of one request is another, whose beginning is not looked at.
-        if ((size_t)length > last.rest) last.written = ALL;
-        last.rest = last.rest > (size_t)length ? last.rest - (size_t)length : 0;
-        return length;
-    }
-    last.key = -1;
-    last.written = ALL;
-    if (length < 14) return length;
-    size_t whole = (size_t)number(request) + 4;
-    int16_t key = (int16_t)(request[4] << 8 | request[5]);
-    if (key == PRODUCE && whole >= (size_t)length && whole < 1 << 27) {
-        last.rest = whole - (size_t)length;
-        last.key = key;
-        last.written = produced(request, (size_t)length);
-    }
-    if (whole != (size_t)length) return length;
-    last.key = key;
-    if (last.key != FETCH) return length;
+    int is_alone = line.came == 0 && line.count == 0 && length >= 14 && length <= KEPT &&
+                   (size_t)number(request) + 4 == (size_t)length;
+    follow(request, (size_t)length);
+    line.fetch_size = 0;
+    if (!is_alone || (request[4] << 8 | request[5]) != FETCH) return length;
     uint32_t most = 0;
-    classes mask = 0;
-    uint64_t fetch = asked(request, (size_t)length, &most, &mask);
-    if (fetch && fetch == last.fetch) wait_for_write(mask, last.seen, most < 30000 ? most : 30000);
-    last.fetch = fetch;
-    last.seen = writes_of(mask);
+    line.mask = asked(request, (size_t)length, &most);
+    if (!line.mask) return length;
+    if (most > 30000) most = 30000;
+    clock_gettime(CLOCK_MONOTONIC, &line.until);
+    line.until.tv_sec += most / 1000;
+    line.until.tv_nsec += (long)(most % 1000) * 1000000;
+    if (line.until.tv_nsec >= 1000000000) line.until.tv_sec++, line.until.tv_nsec -= 1000000000;
+    line.seen = writes_of(line.mask);
+    line.fetch_size = (size_t)length;
+    memcpy(line.fetch, request, line.fetch_size);
     return length;
+}
+
+/// Keeps an answer back that is to the Fetch asked last, whole and empty, while its time is not over.
+static int keeps(int16_t key, const void *answer, size_t size) {
+    if (key != FETCH || line.fetch_size == 0 || line.count > 0 || size > KEPT) return 0;
+    int version = line.fetch[6] << 8 | line.fetch[7];
+    if (size < 12 || (size_t)number(answer) + 4 != size || !is_empty(version, answer, size)) return 0;
+    if (is_over(&line.until)) return 0;
+    memcpy(line.empty, answer, size);
+    line.empty_size = size;
+    return 1;
 }
 
 /// Requests that only read or ask: their answers wake nobody.
@@ -201,11 +304,21 @@ static int only_reads(int16_t key) {
 }
 
 ssize_t send(int socket, const void *buffer, size_t size, int flags) {
-    static ssize_t (*real)(int, const void *, size_t, int);
-    if (!real) real = (ssize_t(*)(int, const void *, size_t, int))dlsym(RTLD_NEXT, "send");
-    // Before the answer leaves, as whoever reads it may ask at once.
-    if (!only_reads(last.key)) wrote(last.written);
-    return real(socket, buffer, size, flags);
+    if (line.answer == 0) {
+        struct request one = {.key = -1, .written = ALL};
+        if (size < 4) line.is_lost = 1;
+        if (!line.is_lost && line.count > 0) {
+            one = line.waiting[line.first];
+            line.first = (line.first + 1) % WAITING, line.count--;
+        }
+        if (!line.is_lost && keeps(one.key, buffer, size)) return (ssize_t)size;
+        // Before the answer leaves, as whoever reads it may ask at once.
+        if (!only_reads(one.key)) wrote(one.written);
+        if (!line.is_lost) line.answer = 4 + (size_t)number(buffer);
+    }
+    ssize_t sent = real_send(socket, buffer, size, flags);
+    if (sent > 0) line.answer -= (size_t)sent < line.answer ? (size_t)sent : line.answer;
+    return sent;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {

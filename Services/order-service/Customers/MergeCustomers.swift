@@ -113,7 +113,7 @@ struct MoveOrdersOfMerged: TimerJob {
     }
     try change.transaction.run(
       "UPDATE merges SET is_moving = ? WHERE customer = ?", orders.count == limit, from)
-    change.rescheduleTimers()
+    if orders.count == limit { change.timersAreDue(at: 0) }
     return orders.count
   }
 }

@@ -104,7 +104,8 @@ enum OrderStore {
     try change.publish(
       .orders, key: order.customer, type: .orderChanged, subject: order.id,
       revision: order.revision, encoded: body)
-    change.rescheduleTimers()
+    let canExpire = OrderTables.expiringStates.contains(order.state)
+    change.timersAreDue(at: canExpire ? order.expiresAt : nil)
     notices.tell(order.id, after: change)
   }
 

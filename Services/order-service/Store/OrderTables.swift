@@ -1,3 +1,4 @@
+import Events
 import Pipeline
 import SQLite
 
@@ -13,6 +14,8 @@ enum OrderTables {
   /// States in which an order still waits for its purchase, as SQL; the indexes below name them too.
   static let open = "('created', 'submitted', 'rejected', 'pending')"
   /// States that end when the time of an order runs out.
+  static let expiringStates: Set<OrderState> = [.created, .rejected, .pending]
+  /// The same as SQL.
   static let expiring = "('created', 'rejected', 'pending')"
 
   private static let orders = """

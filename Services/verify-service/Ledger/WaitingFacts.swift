@@ -26,7 +26,7 @@ enum WaitingFacts {
     try change.transaction.run(
       "INSERT INTO waiting_facts (lineage, token, fact, due_at) VALUES (?, ?, ?, ?)",
       fact.lineage.description, fact.token ?? "", try EventJSON.encode(fact), dueAt)
-    change.rescheduleTimers()
+    change.timersAreDue(at: dueAt)
   }
 
   static func facts(_ transaction: Transaction, _ lineage: LineageID) throws
