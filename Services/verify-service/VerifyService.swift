@@ -2,6 +2,7 @@ import Access
 import AppStore
 import Catalog
 import Events
+import FoundationEssentials
 import HTTPServer
 import Kafka
 import Pipeline
@@ -105,9 +106,10 @@ enum VerifyService {
     services.append(FileWatch(access.watched, log: log, metrics: metrics))
     services.append(
       try Server(
-        host: settings.http.host, port: settings.http.port, router: router, tracer: tracer,
-        log: log,
-        metrics: metrics))
+        host: settings.http.host, port: settings.http.port,
+        // Signatures of notifications are verified on the threads of their connections.
+        threads: max(2, ProcessInfo.processInfo.activeProcessorCount), router: router,
+        tracer: tracer, log: log, metrics: metrics))
     return services
   }
 

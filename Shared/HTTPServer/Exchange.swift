@@ -15,6 +15,8 @@ final class Exchange: Sendable {
     case draining(Response, read: Int)
     /// All is read; the next call suspends the connection.
     case due(Request, Router.Route)
+    /// The same for what was begun and only waits.
+    case begun(Request, Router.Starter)
     /// The handler works; the connection is suspended.
     case suspended
     /// The answer stands.

@@ -20,6 +20,7 @@ struct Outcome: Sendable {
   enum Attempt {
     case outcome(Outcome)
     case rest(Router.Handler)
+    case waiting(Router.Starter)
   }
 
   static func of(
@@ -29,6 +30,7 @@ struct Outcome: Sendable {
       switch try attempt(request) {
       case .answered(let response): return .outcome(answered(response, request))
       case .begun(let rest): return .rest(rest)
+      case .waiting(let start): return .waiting(start)
       case .untried: return .rest(handler)
       }
     } catch {
@@ -46,6 +48,14 @@ struct Outcome: Sendable {
       return answered(response, request)
     } catch {
       return failed(error, request)
+    }
+  }
+
+  /// What somebody told.
+  static func of(_ request: Request, _ result: Result<Response, any Error>) -> Outcome {
+    switch result {
+    case .success(let response): answered(response, request)
+    case .failure(let error): failed(error, request)
     }
   }
 

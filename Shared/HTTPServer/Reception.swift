@@ -19,6 +19,8 @@ extension ServerCore {
       return true
     case .due(let request, let route):
       return handle(exchange, connection, request, route)
+    case .begun(let request, let start):
+      return wait(exchange, connection, request, start)
     case .draining(let response, let read):
       if unsafe piece.isEmpty { return answer(exchange, connection, response) }
       let read = read + piece.count
@@ -159,7 +161,30 @@ extension ServerCore {
         state.stage = .due(request, route)
       }
       return true
+    case .waiting(let start):
+      request.body = []
+      exchange.enter(.begun(request, start))
+      return true
     }
+  }
+
+  /// Sets the connection aside until the answer is told.
+  private func wait(
+    _ exchange: Exchange, _ connection: ConnectionHandle, _ request: Request,
+    _ start: Router.Starter
+  ) -> Bool {
+    exchange.enter(.suspended)
+    exchange.peer.enter(.handling)
+    if let problem = suspend(exchange, connection) {
+      metrics.refused(problem.type)
+      return answer(exchange, connection, problem.response)
+    }
+    start { result in
+      let outcome = Outcome.of(request, result)
+      self.tell(outcome, request)
+      self.finish(exchange, outcome.response)
+    }
+    return true
   }
 
   private func handle(

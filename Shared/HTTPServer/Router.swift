@@ -6,6 +6,8 @@ public enum Attempted: Sendable {
   case answered(Response)
   /// It was begun, and goes on in a task.
   case begun(rest: Router.Handler)
+  /// It was begun, and somebody will tell the answer: what only waits needs no task.
+  case waiting(Router.Starter)
   /// It cannot be tried now: the route's handler does all of it.
   case untried
 }
@@ -16,6 +18,11 @@ public struct Router: Sendable {
   public typealias Handler = @Sendable (Request) async throws -> Response
   /// Answers a request at once, on the thread of its connection; must not block.
   public typealias DirectHandler = @Sendable (Request) throws -> Response
+
+  /// Starts what an answer waits for, on the thread of the request's connection, and must not block; the answer
+  /// is told once, from any thread.
+  public typealias Starter =
+    @Sendable (_ answer: @escaping @Sendable (Result<Response, any Error>) -> Void) -> Void
 
   /// Begins on the thread of the request's connection; must not block.
   public typealias Attempt = @Sendable (Request) throws -> Attempted
@@ -109,6 +116,16 @@ public struct Router: Sendable {
       method, pattern, scope, tokens, home, findsDone: findsDone, .attempt(attempt, else: handler))
   }
 
+  /// The same for what is always begun on the connection's own thread; its attempts are never `untried`.
+  public mutating func on(
+    _ method: Method, _ pattern: String, scope: Scope?, atOnce attempt: @escaping Attempt
+  ) {
+    on(method, pattern, scope: scope, home: .here, atOnce: attempt) { _ in throw NeverTried() }
+  }
+
+  /// A route that has no other way did not try.
+  private struct NeverTried: Error {}
+
   private mutating func add(
     _ method: Method, _ text: String, _ scope: Scope?, _ tokens: TokenUse?, _ home: Home?,
     findsDone: Bool = false, _ action: Action
@@ -141,12 +158,14 @@ public struct Router: Sendable {
   ) -> Action {
     guard scope != nil, method != .get, method != .head else { return action }
     let name = "\(method) \(pattern.text)"
+    let caller = { @Sendable (request: Request) -> Caller in
+      Caller(
+        name: request.principal?.name ?? Principal.nobody, action: name, path: request.path,
+        customer: request.parameters["customer"], requestId: request.id)
+    }
     let named = { @Sendable (handler: @escaping Handler) -> Handler in
       { request in
-        let caller = Caller(
-          name: request.principal?.name ?? Principal.nobody, action: name, path: request.path,
-          customer: request.parameters["customer"], requestId: request.id)
-        return try await Caller.$current.withValue(caller) { try await handler(request) }
+        try await Caller.$current.withValue(caller(request)) { try await handler(request) }
       }
     }
     return switch action {
@@ -155,9 +174,14 @@ public struct Router: Sendable {
     case .attempt(let attempt, else: let handler):
       .attempt(
         { request in
-          let attempted = try attempt(request)
-          guard case .begun(let rest) = attempted else { return attempted }
-          return .begun(rest: named(rest))
+          switch try attempt(request) {
+          case .begun(let rest): return .begun(rest: named(rest))
+          case .waiting(let start):
+            return .waiting { answer in
+              Caller.$current.withValue(caller(request)) { start(answer) }
+            }
+          case let attempted: return attempted
+          }
         }, else: named(handler))
     }
   }
@@ -244,6 +268,10 @@ public struct Router: Sendable {
         switch Outcome.of(request, attempt: attempt, else: handler) {
         case .outcome(let outcome): response = outcome.response
         case .rest(let rest): response = await Outcome.of(request, rest).response
+        case .waiting(let start):
+          let told = Completion<Outcome>()
+          start { [request] result in told.complete(with: Outcome.of(request, result)) }
+          response = await told.value().response
         }
       }
     }

@@ -9,6 +9,7 @@ public final class Completion<Value: Sendable>: Sendable {
     var value: Value?
     var tasks: [CheckedContinuation<Value, Never>] = []
     var threads: [DispatchSemaphore] = []
+    var actions: [@Sendable (Value) -> Void] = []
   }
 
   private let state = Mutex(State())
@@ -25,13 +26,26 @@ public final class Completion<Value: Sendable>: Sendable {
       defer {
         state.tasks = []
         state.threads = []
+        state.actions = []
       }
       return state
     }
     guard let waiting else { return false }
     for task in waiting.tasks { task.resume(returning: value) }
     for thread in waiting.threads { thread.signal() }
+    for action in waiting.actions { action(value) }
     return true
+  }
+
+  /// Hands the value to an action as soon as it is there: now, or on the thread that completes it.
+  ///
+  /// Keep it short: whoever completes waits for it.
+  public func whenDone(_ action: @escaping @Sendable (Value) -> Void) {
+    let ready: Value? = state.withLock { state in
+      if state.value == nil { state.actions.append(action) }
+      return state.value
+    }
+    if let ready { action(ready) }
   }
 
   /// The value, if it is there.

@@ -96,4 +96,16 @@ extension Completion {
     defer { Timeouts.shared.cancel(timeout) }
     return await value()
   }
+
+  /// Hands the value to an action, at most after a time; then it is completed with `late`.
+  public func whenDone(
+    atMost duration: Duration, otherwise late: @escaping @autoclosure @Sendable () -> Value,
+    _ action: @escaping @Sendable (Value) -> Void
+  ) {
+    let timeout = Timeouts.shared.after(duration) { self.complete(with: late()) }
+    whenDone { value in
+      Timeouts.shared.cancel(timeout)
+      action(value)
+    }
+  }
 }

@@ -124,6 +124,27 @@ import Testing
     #expect(completion.current == -1)
   }
 
+  @Test func `an action is handed the value that came in time, or else the late one, once`() async {
+    let heard = Mutex<[Int]>([])
+    let late = Completion<Void>()
+    let (one, other) = (Completion<Int>(), Completion<Int>())
+    one.whenDone(atMost: .seconds(60), otherwise: -1) { value in
+      heard.withLock { $0.append(value) }
+    }
+    #expect(heard.withLock { $0 } == [])
+    one.complete(with: 7)
+    #expect(heard.withLock { $0 } == [7])
+    other.whenDone(atMost: .milliseconds(30), otherwise: -1) { value in
+      heard.withLock { $0.append(value) }
+      late.complete(with: ())
+    }
+    await late.value()
+    other.complete(with: 8)
+    #expect(heard.withLock { $0 } == [7, -1])
+    one.whenDone { value in heard.withLock { $0.append(value) } }
+    #expect(heard.withLock { $0 } == [7, -1, 7])
+  }
+
   @Test func `a shorter wait that begins later ends first`() async {
     let ended = await withTaskGroup(of: Int.self) { group in
       for (number, milliseconds) in [600, 300, 1].enumerated() {

@@ -9,6 +9,12 @@ import Testing
 @Suite("The edge sends records", .timeLimit(.minutes(1))) struct EdgeSenderTests {
   private let record = Record(topic: "facts", key: Array("k".utf8), value: Array("v".utf8))
 
+  private func sent(by sender: EdgeSender, atMost duration: Duration) async -> DeliveryResult {
+    let told = Completion<DeliveryResult>()
+    sender.send(record, atMost: duration) { told.complete(with: $0) }
+    return await told.value()
+  }
+
   @Test func `a producer that librdkafka declares fatal is replaced by the next record`()
     async throws
   {
@@ -21,9 +27,9 @@ import Testing
       made.withLock { $0.append(producer) }
       return producer
     }
-    _ = try await sender.send(record, atMost: .seconds(20)).get()
+    _ = try await sent(by: sender, atMost: .seconds(20)).get()
     made.withLock { $0.first }?.triggerFatalErrorForTests()
-    _ = try await sender.send(record, atMost: .seconds(20)).get()
+    _ = try await sent(by: sender, atMost: .seconds(20)).get()
     #expect(made.withLock { $0.count } == 2)
     await sender.close(by: .after(.seconds(5)))
   }
@@ -40,10 +46,10 @@ import Testing
       guard case .failure(let error) = result else { return nil }
       return error.code
     }
-    let first = await sender.send(record, atMost: .milliseconds(200))
+    let first = await sent(by: sender, atMost: .milliseconds(200))
     #expect(code(first) == .timedOut)
     // The first record is still with the producer, so there is no room for another.
-    #expect(code(await sender.send(record, atMost: .seconds(20))) == .queueFull)
+    #expect(code(await sent(by: sender, atMost: .seconds(20))) == .queueFull)
     await sender.close(by: .after(.seconds(5)))
   }
 }

@@ -70,55 +70,70 @@ final class Edge: Sendable {
       "notifications_total", "Notifications by what became of them.", labels: ["result": result])
   }
 
-  func receive(_ signedPayload: String, bundleId: String?, _ traceparent: String?) async
-    -> Reception
-  {
-    let fact: AppStoreFact
+  /// What a notification is, by its signatures.
+  enum Proof: Sendable {
+    /// It can be recorded.
+    case proven(AppStoreFact)
+    /// Its issuers must be asked first, as the policy of its app wants it.
+    case askIssuers(VerifiedNotification, AppStoreFact)
+    /// It is not recorded.
+    case refused(Reception)
+  }
+
+  /// Verifies a notification; does not wait.
+  func prove(_ signedPayload: String, bundleId: String?) -> Proof {
     do {
       let verified = try verifier.verifyNotification(signedPayload)
       if let bundleId, let app = verified.notification.app, app.bundleId != bundleId {
         count("wrong-url")
-        return .notConfigured(
-          reason: "wrong-url",
-          detail: "it is for \(app.bundleId) and came to the URL of \(bundleId).")
+        return .refused(
+          .notConfigured(
+            reason: "wrong-url",
+            detail: "it is for \(app.bundleId) and came to the URL of \(bundleId)."))
       }
-      if let refusal = await refusal(of: verified) { return refusal }
-      fact = FactWriter.fact(of: verified, signedPayload, receivedAt: clock.now())
+      let fact = FactWriter.fact(of: verified, signedPayload, receivedAt: clock.now())
+      return policies(of: verified).revocationCheck == .off
+        ? .proven(fact) : .askIssuers(verified, fact)
     } catch {
       switch error.code {
       case .busy:
         count("busy")
-        return .tryAgain("Too many unknown certificate chains are being checked.")
+        return .refused(.tryAgain("Too many unknown certificate chains are being checked."))
       case .unknownForm where error.isGenuine, .malformedPayload where error.isGenuine:
         // A form that Apple may add tomorrow: kept as it is, without effect.
         log.warning("a genuine notification of unknown form was kept", ["error": LogValue(error)])
-        fact = FactWriter.unknownForm(signedPayload, receivedAt: clock.now())
+        return .proven(FactWriter.unknownForm(signedPayload, receivedAt: clock.now()))
       case .wrongApp where error.isGenuine, .wrongEnvironment where error.isGenuine:
         count("not-configured")
         log.error("a genuine notification is for nobody here", ["error": LogValue(error)])
-        return .notConfigured(reason: error.code.rawValue, detail: error.description + ".")
+        return .refused(
+          .notConfigured(reason: error.code.rawValue, detail: error.description + "."))
       case _ where error.part != nil:
         // Apple signed the notification, and something in it does not stand: more likely a root is
         // missing here than that Apple is wrong. Apple comes again, until somebody has looked.
         count("part-refused")
         log.error("a genuine notification holds what is refused", ["error": LogValue(error)])
-        return .tryAgain("The notification is genuine, but what it holds is not accepted here yet.")
+        return .refused(
+          .tryAgain("The notification is genuine, but what it holds is not accepted here yet."))
       default:
         count(error.code.rawValue)
         log.warning("a notification was refused", ["error": LogValue(error)])
-        return .forged(reason: error.code.rawValue, detail: error.description)
+        return .refused(.forged(reason: error.code.rawValue, detail: error.description))
       }
     }
-    return await record(fact, traceparent)
+  }
+
+  private func policies(of notification: VerifiedNotification) -> Policies {
+    let notification = notification.notification
+    return apps.policies(
+      notification.app?.bundleId ?? "", notification.environment.rawValue)
   }
 
   /// What the issuers of its certificates have against it, where the policy says to ask them.
   private func refusal(of verified: VerifiedNotification) async -> Reception? {
-    let notification = verified.notification
-    let policy = apps.policies(
-      notification.app?.bundleId ?? "", notification.environment.rawValue
-    ).revocationCheck
-    guard policy != .off else { return nil }
+    let (notification, policy) = (
+      verified.notification, policies(of: verified).revocationCheck
+    )
     // Mostly one chain signs all of them, and its answer is remembered.
     let chains = [
       notification.certificates, verified.transaction?.certificates,
@@ -140,10 +155,23 @@ final class Edge: Sendable {
     return nil
   }
 
-  private func record(_ fact: AppStoreFact, _ traceparent: String?) async -> Reception {
+  /// Asks the issuers, and puts the notification on the topic if they have nothing against it.
+  func askAndRecord(
+    _ verified: VerifiedNotification, _ fact: AppStoreFact, _ traceparent: String?
+  ) async -> Reception {
+    if let refusal = await refusal(of: verified) { return refusal }
+    let told = Completion<Reception>()
+    record(fact, traceparent) { told.complete(with: $0) }
+    return await told.value()
+  }
+
+  /// Puts it on the topic; tells what became of it as soon as the broker has it, or has it not.
+  func record(
+    _ fact: AppStoreFact, _ traceparent: String?, _ report: @escaping @Sendable (Reception) -> Void
+  ) {
     guard broker.isChecked else {
       count("topics-not-checked")
-      return .tryAgain("The topics have not been found yet.")
+      return report(.tryAgain("The topics have not been found yet."))
     }
     let record: Record
     do {
@@ -152,16 +180,18 @@ final class Edge: Sendable {
     } catch {
       log.error("a notification could not be written", ["error": LogValue(error)])
       count("unwritable")
-      return .tryAgain("The notification could not be written as a record.")
+      return report(.tryAgain("The notification could not be written as a record."))
     }
-    switch await sender.send(record, atMost: Self.brokerTime) {
-    case .success:
-      recorded.add()
-      return .recorded
-    case .failure(let error):
-      count("broker-away")
-      log.error("the broker did not take a notification", ["error": LogValue(error)])
-      return .tryAgain("The broker does not answer.")
+    sender.send(record, atMost: Self.brokerTime) { [self] result in
+      switch result {
+      case .success:
+        recorded.add()
+        report(.recorded)
+      case .failure(let error):
+        count("broker-away")
+        log.error("the broker did not take a notification", ["error": LogValue(error)])
+        report(.tryAgain("The broker does not answer."))
+      }
     }
   }
 }

@@ -26,10 +26,16 @@ final class EdgeSender: Sendable {
     }
   }
 
-  func send(_ record: Record, atMost duration: Duration) async -> DeliveryResult {
+  /// Sends a record, and tells what became of it: at once, or from the producer's thread.
+  func send(
+    _ record: Record, atMost duration: Duration,
+    _ report: @escaping @Sendable (DeliveryResult) -> Void
+  ) {
     guard inFlight.load(ordering: .relaxed) < limit else {
-      return .failure(
-        KafkaError(code: .queueFull, reason: "\(limit) notifications wait for the broker already"))
+      return report(
+        .failure(
+          KafkaError(code: .queueFull, reason: "\(limit) notifications wait for the broker already")
+        ))
     }
     inFlight.wrappingAdd(1, ordering: .relaxed)
     let completion = Completion<DeliveryResult>()
@@ -40,11 +46,12 @@ final class EdgeSender: Sendable {
       }
     } catch {
       inFlight.wrappingSubtract(1, ordering: .relaxed)
-      return .failure(error)
+      return report(.failure(error))
     }
-    return await completion.value(
+    completion.whenDone(
       atMost: duration,
-      otherwise: .failure(KafkaError(code: .timedOut, reason: "no report within \(duration)")))
+      otherwise: .failure(KafkaError(code: .timedOut, reason: "no report within \(duration)")),
+      report)
   }
 
   /// The producer, or a new one in place of one that is of no more use.

@@ -1,6 +1,7 @@
 import Events
 import HTTPServer
 import JSON
+import ServiceRuntime
 
 /// `POST /v1/notifications` and `/v1/notifications/{bundleId}`: where Apple posts.
 ///
@@ -11,27 +12,42 @@ enum NotificationRoutes {
   private static let recorded = Response.json(["status": "recorded"])
 
   static func add(to router: inout Router, _ edge: Edge) {
-    router.on(.post, "/v1/notifications", scope: nil) { request in
-      try await receive(request, nil, edge)
-    }
-    router.on(.post, "/v1/notifications/{bundleId}", scope: nil) { request in
-      try await receive(request, request.parameter("bundleId"), edge)
+    for pattern in ["/v1/notifications", "/v1/notifications/{bundleId}"] {
+      router.on(.post, pattern, scope: nil, atOnce: { request in try receive(request, edge) })
     }
   }
 
-  private static func receive(_ request: Request, _ bundleId: String?, _ edge: Edge) async throws
-    -> Response
-  {
-    let signedPayload: String
-    do {
-      signedPayload = try request.fields { (body) throws(JSONFieldFault) in
-        try body.text("signedPayload")
+  /// Proves it on the thread of its connection; while the broker is asked, no task waits.
+  private static func receive(_ request: Request, _ edge: Edge) throws -> Attempted {
+    try TraceContext.$current.withValue(request.trace) {
+      let signedPayload: String
+      do {
+        signedPayload = try request.fields { (body) throws(JSONFieldFault) in
+          try body.text("signedPayload")
+        }
+      } catch {
+        edge.count("malformed-body")
+        throw error
       }
-    } catch {
-      edge.count("malformed-body")
-      throw error
+      let traceparent = request.traceparent
+      switch edge.prove(signedPayload, bundleId: request.parameters["bundleId"]) {
+      case .refused(let reception): return .answered(try response(reception))
+      case .proven(let fact):
+        return .waiting { answer in
+          edge.record(fact, traceparent) { reception in
+            answer(Result { try response(reception) })
+          }
+        }
+      case .askIssuers(let verified, let fact):
+        return .begun { _ in
+          try response(await edge.askAndRecord(verified, fact, traceparent))
+        }
+      }
     }
-    switch await edge.receive(signedPayload, bundleId: bundleId, request.traceparent) {
+  }
+
+  private static func response(_ reception: Edge.Reception) throws -> Response {
+    switch reception {
     case .recorded:
       return recorded
     case .forged(let reason, let detail):
