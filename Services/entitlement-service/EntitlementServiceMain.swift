@@ -1,3 +1,4 @@
+import Events
 import Glibc
 import HTTPClient
 import Pipeline
@@ -12,7 +13,9 @@ struct EntitlementServiceMain {
       about: "decides what each customer owns and publishes every change of it")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      commands: Program.Command.rebuilds(derives: true, RebuildEntitlements.run)
+      commands: Program.Command.rebuilds(
+        "entitlement-service", own: .entitlements, derives: true, pipeline: \.pipeline,
+        RebuildEntitlements.run)
         + [.reshard(ReshardEntitlements.run), WhatIf.command],
       questions: [.health(prefix: "ENTITLEMENT", port: 8083)],
       settings: Settings.init, services: EntitlementService.services)

@@ -1,3 +1,4 @@
+import Events
 import Glibc
 import HTTPClient
 import Pipeline
@@ -12,7 +13,10 @@ struct OrderServiceMain {
       about: "opens orders before the customer pays and completes them when the payment is proved")
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
-      commands: Program.Command.rebuilds(RebuildOrders.run) + [.reshard(ReshardOrders.run)],
+      commands: Program.Command.rebuilds(
+        "order-service", own: .orders, pipeline: \.pipeline, RebuildOrders.run) + [
+          .reshard(ReshardOrders.run)
+        ],
       questions: [.health(prefix: "ORDER", port: 8081)],
       settings: Settings.init, services: OrderService.services)
     exit(code)

@@ -1,3 +1,4 @@
+import Events
 import Glibc
 import HTTPClient
 import Pipeline
@@ -14,7 +15,9 @@ struct VerifyServiceMain {
     let code = await program.run(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Settings.environment,
       options: ["--role"],
-      commands: Program.Command.rebuilds(derives: true, RebuildLedger.run)
+      commands: Program.Command.rebuilds(
+        "verify-service", own: .transactions, derives: true, pipeline: \.pipeline, RebuildLedger.run
+      )
         + [.reshard(ReshardLedger.run)],
       questions: [.health(prefix: "VERIFY", port: 8082)],
       settings: Settings.init, services: VerifyService.services)

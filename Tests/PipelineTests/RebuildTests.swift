@@ -141,5 +141,56 @@ extension WholeWay {
       #expect(String(decoding: settings.body, as: UTF8.self).contains(#""customerConsented":true"#))
       #expect(try await way.owned("old").version == versions)
     }
+
+    @Test func `a pod whose volume is new makes a lost store anew, and nothing where none is lost`()
+      async throws
+    {
+      let way = try way
+      let service = "entitlement-service"
+      _ = try await buy("pod", "themes.all")
+      let setting = #"{"customerConsented": true}"#
+      #expect(
+        try await write("PUT", "/v1/customers/pod/refund-settings", setting, key: "p") == 200)
+      _ = try await way.quiet()
+      #expect(try await way.end(service, by: SIGTERM) == .exit(0))
+      let path = way.store(of: service)
+      let before = try await offPool { try CanonicalStore(path) }
+      let copies = way.plan.file("copies")
+      try FileManager.default.createDirectory(atPath: copies, withIntermediateDirectories: true)
+      try await offPool {
+        try StoreBackup.copy(from: path, to: "\(copies)/entitlement-20260131T030000Z.sqlite")
+      }
+      // Older by its name, of another shard, and no copy at all.
+      for name in [
+        "entitlement-20250131T030000Z.sqlite", "entitlement-1-of-3-20270131T030000Z.sqlite",
+        "entitlement-notes.txt",
+      ] {
+        try Data("no store".utf8).write(to: URL(filePath: "\(copies)/\(name)"))
+      }
+
+      #expect(try await way.command(service, ["rebuild-if-lost"]) == .exit(0))
+      #expect(way.lastLines(of: "\(service)-rebuild").contains("nothing is to be made anew"))
+      #expect(try await offPool { try CanonicalStore(path) }.differences(from: before) == [])
+
+      try way.lose(service)
+      #expect(try await way.command(service, ["rebuild-if-lost", "--backups", copies]) == .exit(0))
+      #expect(try await offPool { try CanonicalStore(path) }.differences(from: before) == [])
+
+      // An installation that is new has no topics yet, or nothing on them.
+      let new = way.plan.file("of-6/new.sqlite")
+      let settings = ["ENTITLEMENT_STORE": new, "PURSER_TOPIC_PREFIX": "new."]
+      let ending = try await way.command(service, ["rebuild-if-lost"], settings)
+      #expect(ending == .exit(0), "\(way.lastLines(of: "\(service)-rebuild"))")
+      #expect(way.lastLines(of: "\(service)-rebuild").contains("begins with a new one"))
+      #expect(!FileManager.default.fileExists(atPath: new))
+      let wrong = ["rebuild-if-lost", "--backups", way.plan.file("none")]
+      #expect(
+        try await way.command(service, wrong, ["ENTITLEMENT_STORE": new]) == .exit(1),
+        "whoever names a folder of copies expects it")
+      #expect(!FileManager.default.fileExists(atPath: new))
+
+      try await way.launch(service)
+      try await way.ready(service)
+    }
   }
 }

@@ -76,7 +76,8 @@ def load(folder):
             one["spec"]["replicas"] = replicas["count"]
     for image in text.get("images", []):
         for one in objects:
-            for container in template(one).get("spec", {}).get("containers", []):
+            pod = template(one).get("spec", {})
+            for container in pod.get("initContainers", []) + pod.get("containers", []):
                 if container["image"].split(":")[0] == image["name"]:
                     container["image"] = f"{image.get('newName', image['name'])}:{image['newTag']}"
     return objects, generated

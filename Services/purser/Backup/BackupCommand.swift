@@ -40,23 +40,15 @@ enum BackupCommand {
     }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let terminal = Terminal(settings)
-    let time = stamp(SystemClock().now())
+    let time = SystemClock().now()
     for store in stores {
-      var name = URL(filePath: store).deletingPathExtension().lastPathComponent
-      // The stores of all shards have one file name.
-      if let shard = try StoreLabel(of: store).shard, !shard.isAlone {
-        name += "-\(shard.ordinal)-of-\(shard.count)"
-      }
-      let target = "\(folder)/\(name)-\(time).sqlite"
+      let name = URL(filePath: store).deletingPathExtension().lastPathComponent
+      let copies = StoreCopies(of: name, try StoreLabel(of: store).shard)
+      let target = "\(folder)/\(copies.name(at: time))"
       var pages = 0
       try StoreBackup.copy(from: store, to: target) { _, all in pages = all }
       terminal.line("\(store) is copied to \(target), \(pages) pages")
     }
     return Tool.success
-  }
-
-  /// `20270131T030000Z`: sorts by time and needs no quoting.
-  static func stamp(_ time: Int64) -> String {
-    String(rfc3339(time).prefix(19)).filter { $0 != "-" && $0 != ":" } + "Z"
   }
 }

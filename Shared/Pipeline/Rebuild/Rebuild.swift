@@ -267,7 +267,8 @@ public enum RebuildError: Error, Sendable, CustomStringConvertible {
         + "and give it with --backup if it is an old copy"
     case .noPositions:
       "the service has published, but neither its Kafka group nor its records say how far it had "
-        + "read: was the group deleted? Restore its offsets, or decide with the developers"
+        + "read: was the number of shards changed without 'purser reshard', or the group deleted? Run the "
+        + "re-shard, or restore the group's offsets"
     case .foreignBackup(let path, let table):
       "\(path) is no copy of this service's store by this version: it has no table \(table)"
     case .backupOfAnother(let path, let known, let asked):

@@ -1,3 +1,4 @@
+public import Events
 public import ServiceRuntime
 
 /// How a store is to be made anew.
@@ -24,11 +25,18 @@ public struct RebuildWish: Sendable {
 }
 
 extension Program.Command {
-  /// `rebuild` and `fold`, which every service with a store has.
+  /// `rebuild`, `rebuild-if-lost` and `fold`, which every service with a store has.
   ///
-  /// - Parameter derives: Whether it can also compute again what was told.
+  /// - Parameters:
+  ///   - service: Such as `order-service`.
+  ///   - own: The topic that nobody else writes to: what stands there was told by the store.
+  ///   - derives: Whether it can also compute again what was told.
+  ///   - pipeline: Where store and broker are.
+  ///   - run: Makes the store.
   public static func rebuilds(
-    derives: Bool = false, _ run: @escaping @Sendable (Settings, RebuildWish, Log) throws -> Void
+    _ service: String, own: Topic, derives: Bool = false,
+    pipeline: @escaping @Sendable (Settings) -> PipelineSettings,
+    _ run: @escaping @Sendable (Settings, RebuildWish, Log) throws -> Void
   ) -> [Self] {
     [
       Self(
@@ -40,6 +48,20 @@ extension Program.Command {
         options: ["--backup"]
       ) { settings, options, log in
         try run(settings, RebuildWish(backup: options["--backup"]), log)
+      },
+      Self(
+        name: "rebuild-if-lost",
+        help: """
+          rebuild-if-lost [--backups FOLDER]   does that where there is no store though this shard has
+            told something, and else nothing, as before the start of a pod whose volume may be new; takes
+            the newest of the shard's copies in FOLDER, named as 'purser backup' names them
+          """,
+        options: ["--backups"]
+      ) { settings, options, log in
+        let lost = LostStore(service: service, own: own, settings: pipeline(settings), log: log)
+        guard try lost.isLost() else { return }
+        let backup = try options["--backups"].flatMap { try lost.newestBackup(in: $0) }
+        try run(settings, RebuildWish(backup: backup), log)
       },
       Self(
         name: "fold",

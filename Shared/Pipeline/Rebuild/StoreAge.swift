@@ -13,8 +13,8 @@ enum StoreAge {
   /// - Throws: `ProcessorError.storeIsOld`.
   static func check(_ store: Store, _ topic: Topic, partitions: Int, _ consumer: Consumer) throws {
     let published = try newestPublished(
-      store.context.topics.name(of: topic), partitions: partitions, store.context, consumer,
-      timeout: .seconds(5))
+      store.context.topics.name(of: topic), partitions: partitions, by: store.context.shard,
+      of: store.context.source, consumer, timeout: .seconds(5))
     let known = store.context.outbox.newestID
     guard published <= known else {
       throw ProcessorError.storeIsOld(known: known, published: published)
@@ -27,13 +27,13 @@ enum StoreAge {
   /// Blocks: reads the last record of each partition, and some before it where shards write to the same
   /// partitions, as the last one may be another's.
   static func newestPublished(
-    _ topic: String, partitions: Int, _ context: StoreContext, _ consumer: Consumer,
+    _ topic: String, partitions: Int, by shard: Shard, of source: String, _ consumer: Consumer,
     timeout: Duration
   ) throws -> Int64 {
     let all = (0..<Int32(partitions)).map { TopicPartition(topic, $0) }
     let first = try consumer.beginnings(of: all, timeout: timeout)
     let ends = try consumer.ends(of: all, timeout: timeout)
-    let isAlone = context.shard.isAlone
+    let isAlone = shard.isAlone
     let back = isAlone ? 1 : Self.lookedBack
     var left = ends.filter { $0.value > first[$0.key, default: 0] }
     guard !left.isEmpty else { return 0 }
@@ -48,7 +48,7 @@ enum StoreAge {
         if isAlone || record.offset + 1 >= left[record.topicPartition, default: 0] {
           left[record.topicPartition] = nil
         }
-        guard !record.isReplayed, isOwn(record, context) else { continue }
+        guard !record.isReplayed, isOwn(record, shard, source) else { continue }
         newest = max(newest, record.sequence ?? 0)
       }
     }
@@ -60,9 +60,8 @@ enum StoreAge {
   /// A re-shard begins above all numbers of before: greater ones were published since, by the stores that it
   /// made, and an empty store knows of none. Of those only the shard's own partitions count, as a rebuild
   /// reads no others.
-  private static func isOwn(_ record: ReceivedRecord, _ context: StoreContext) -> Bool {
-    record.isPublished(by: context.shard, of: context.source)
-      || (context.shard.owns(record.partition)
-        && record.isOfAnotherCount(than: context.shard, of: context.source))
+  private static func isOwn(_ record: ReceivedRecord, _ shard: Shard, _ source: String) -> Bool {
+    record.isPublished(by: shard, of: source)
+      || (shard.owns(record.partition) && record.isOfAnotherCount(than: shard, of: source))
   }
 }

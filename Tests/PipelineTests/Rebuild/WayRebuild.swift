@@ -14,8 +14,16 @@ extension Way {
 
   /// Runs `<service> rebuild` to its end; the exit code.
   func rebuild(_ service: String, backup: String? = nil) async throws -> ChildProcess.Ending {
+    try await command(service, ["rebuild"] + (backup.map { ["--backup", $0] } ?? []))
+  }
+
+  /// Runs a command of a service to its end, with more settings; the exit code.
+  func command(_ service: String, _ arguments: [String], _ settings: [String: String] = [:])
+    async throws -> ChildProcess.Ending
+  {
     var rebuild = try program(service)
-    rebuild.arguments = ["rebuild"] + (backup.map { ["--backup", $0] } ?? [])
+    rebuild.arguments = arguments
+    rebuild.environment.merge(settings) { _, new in new }
     rebuild.logFile = plan.file("\(service)-rebuild.log")
     let program = rebuild
     let child = try await offPool { try ChildProcess(program) }
