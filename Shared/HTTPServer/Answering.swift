@@ -33,7 +33,7 @@ extension ServerCore {
       tracer.end(span)
     }
     if let fields {
-      response.headers += fields.crossOrigin
+      response.headers += fields.always
       response.headers += fields.meter?.fields ?? []
     }
     if !id.isEmpty { response.headers.append(("X-Request-Id", id)) }

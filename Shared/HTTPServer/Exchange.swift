@@ -40,13 +40,14 @@ final class Exchange: Sendable {
     var isStream = false
     /// What is told of it to a collector of traces.
     var span: Span?
-    /// What the answer's fields for browsers and limits are made of.
+    /// What the answer's fields for browsers, other shards and limits are made of.
     var fields: Fields?
   }
 
   struct Fields: Sendable {
-    let crossOrigin: [(String, String)]
-    let meter: RateMeter?
+    /// Those that every answer bears.
+    let always: [(String, String)]
+    var meter: RateMeter?
   }
 
   let peer: Peer

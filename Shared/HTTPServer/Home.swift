@@ -112,6 +112,10 @@ public struct Spread: Sendable {
 
 /// Has requests answered where they belong; a router with none answers all of them itself.
 public protocol Placement: Sendable {
+  /// What is said in each answer to a request that was passed on, so that whoever passed it on knows who answers;
+  /// empty for other requests.
+  func identification(_ headers: Headers) -> [(String, String)]
+
   /// Whether the request is surely answered here, without asking anyone.
   func isSurelyHere(_ request: Request, _ home: Home) -> Bool
 

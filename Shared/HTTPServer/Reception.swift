@@ -39,9 +39,11 @@ extension ServerCore {
     let headers = connection.headers()
     let method = Method(rawValue: method)
     let id = RequestId.taken(from: headers)
+    let always = router.fields(for: headers)
     exchange.state.withLock { state in
       state.method = method
       state.id = id
+      if !always.isEmpty { state.fields = Exchange.Fields(always: always) }
     }
     if let fault = HeadCheck.fault(target: exchange.target, version: version, headers: headers) {
       return refuse(exchange, connection, .malformedRequest(fault), closing: true)
@@ -65,7 +67,6 @@ extension ServerCore {
       return refuse(exchange, connection, error, closing: closing)
     }
     let resolution = router.resolve(&request)
-    let crossOrigin = router.access.crossOrigin?.fields(headers) ?? []
     let span = span(of: request, resolution)
     if let span { request.trace = span.context }
     exchange.state.withLock { state in
@@ -73,8 +74,8 @@ extension ServerCore {
       case .refused(_, let pattern), .answered(_, let pattern): state.pattern = pattern
       case .found(let route): state.pattern = route.pattern.text
       }
-      if request.meter != nil || !crossOrigin.isEmpty {
-        state.fields = Exchange.Fields(crossOrigin: crossOrigin, meter: request.meter)
+      if let meter = request.meter {
+        state.fields = Exchange.Fields(always: always, meter: meter)
       }
       state.span = span
     }

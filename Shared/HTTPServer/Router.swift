@@ -245,11 +245,9 @@ public struct Router: Sendable {
       })
   }
 
-  /// The fields that every answer to a request bears: for browsers, and how often it may be asked.
-  func fields(for request: Request) -> [(String, String)] {
-    let crossOrigin = access.crossOrigin?.fields(request.headers) ?? []
-    guard let meter = request.meter else { return crossOrigin }
-    return crossOrigin + meter.fields
+  /// The fields that every answer bears, whatever it says: for browsers, and for those who pass requests on.
+  func fields(for headers: Headers) -> [(String, String)] {
+    (access.crossOrigin?.fields(headers) ?? []) + (placement?.identification(headers) ?? [])
   }
 
   /// The answer to a request, never an error; bodies of answers to HEAD are left out.
@@ -276,7 +274,8 @@ public struct Router: Sendable {
       }
     }
     if request.method == .head { response.body = [] }
-    response.headers += fields(for: request)
+    response.headers += fields(for: request.headers)
+    response.headers += request.meter?.fields ?? []
     return response.with("X-Request-Id", request.id)
   }
 }

@@ -9,6 +9,8 @@ public final class Store: Sendable {
   public let readers: Readers
   /// Which shard the store is.
   public var shard: Shard { context.shard }
+  /// Whose store it is, as its events name it in `ce_source`, such as `/purser/order-service`.
+  public var source: String { context.source }
   /// The clock of all changes.
   public let clock: any WallClock
   let path: String

@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Pipeline
 import ServiceRuntime
+import Synchronization
 
 /// The other shards of the service, and how they are asked.
 ///
@@ -11,6 +12,7 @@ import ServiceRuntime
 final class Peers: Sendable {
   private struct Peer: Sendable {
     let address: String
+    let identity: String
     let quick: HTTPClient
     let patient: HTTPClient
   }
@@ -31,8 +33,15 @@ final class Peers: Sendable {
   private let again: Counter
   private let away: Counter
 
-  init(_ settings: ShardSettings, patience: Duration, log: Log, metrics: Metrics) {
+  private let log: Log
+  /// When it was said last that somebody else answers.
+  private let strangers = Mutex(Repeats())
+
+  init(
+    _ settings: ShardSettings, _ source: String, patience: Duration, log: Log, metrics: Metrics
+  ) {
     self.patience = patience
+    self.log = log
     var peers: [Int: Peer] = [:]
     for (ordinal, address) in settings.peers.enumerated() where ordinal != settings.shard.ordinal {
       var limits = ClientSettings()
@@ -41,6 +50,7 @@ final class Peers: Sendable {
       limits.longestTimeout = Self.longestStream
       peers[ordinal] = Peer(
         address: address,
+        identity: Shards.identity(source, ordinal, of: settings.shard.count),
         quick: HTTPClient(
           workers: Self.quickWorkers, settings: limits, name: "peer-\(ordinal)", log: log,
           metrics: metrics),
@@ -79,6 +89,7 @@ final class Peers: Sendable {
     let client = wait > .zero ? peer.patient : peer.quick
     let wire = wire(request, peer.address, timeout: wait + Self.tryTime)
     let answer = try await tries(request, ordinal) { await Self.send(wire, client) }
+    try check(answer.header(Shards.answerer), peer)
     answered.add()
     return Response(
       status: answer.status, headers: Self.carried(answer.headers), body: answer.body)
@@ -89,6 +100,12 @@ final class Peers: Sendable {
     guard let peer = peers[ordinal] else { throw Problem.wrongShard }
     let wire = wire(request, peer.address, timeout: Self.longestStream)
     let open = try await tries(request, ordinal) { await Self.open(wire, peer.patient) }
+    do {
+      try check(open.head.header(Shards.answerer), peer)
+    } catch {
+      open.close()
+      throw error
+    }
     answered.add()
     let headers = Self.carried(open.head.headers)
     guard open.head.status == 200 else {
@@ -101,6 +118,24 @@ final class Peers: Sendable {
     ) { writer in
       await open.read { writer.write($0) }
     }
+  }
+
+  /// Makes sure that the shard answered that was asked: another's "unknown" would be taken for the truth.
+  ///
+  /// - Throws: `Problem` 503 `wrong-shard`.
+  private func check(_ answerer: String?, _ peer: Peer) throws {
+    guard answerer != peer.identity else { return }
+    misdirected.add()
+    let found = answerer ?? "no shard of Purser"
+    if strangers.withLock({ $0.isDue("\(peer.address) \(found)") }) {
+      log.error(
+        "PURSER_PEERS leads to somebody else",
+        [
+          "address": .string(peer.address), "wanted": .string(peer.identity),
+          "found": .string(found),
+        ])
+    }
+    throw Problem.wrongShard
   }
 
   /// Tries until there is an answer or no more patience.

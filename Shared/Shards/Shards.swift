@@ -34,6 +34,8 @@ public final class Shards: Placement, Service {
 
   /// The header that counts how often a request was passed on.
   public static let header = "Purser-Forwarded"
+  /// The header in which whoever was asked by another shard says who it is.
+  public static let answerer = "Purser-Shard"
   /// A request is passed on once; twice where a re-shard has parted a merge.
   static let hopLimit = 2
 
@@ -66,7 +68,18 @@ public final class Shards: Placement, Service {
     self.store = store
     self.knows = knows
     hasElsewhere = try store.readers.readAndWait { try Elsewhere.isNeeded($0) }
-    peers = Peers(settings, patience: patience, log: log, metrics: metrics)
+    peers = Peers(settings, store.source, patience: patience, log: log, metrics: metrics)
+  }
+
+  /// Who a shard of a service is, in words that only it says.
+  static func identity(_ source: String, _ ordinal: Int, of count: Int) -> String {
+    "\(source) \(ordinal)/\(count)"
+  }
+
+  /// Tells who this is, when a shard asks.
+  public func identification(_ headers: Headers) -> [(String, String)] {
+    guard headers[Self.header] != nil else { return [] }
+    return [(Self.answerer, Self.identity(store.source, shard.ordinal, of: shard.count))]
   }
 
   /// Runs until stopped.

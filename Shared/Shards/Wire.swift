@@ -26,7 +26,9 @@ extension Peers {
     }
   }
 
-  private static let saidHere: Set<String> = ["date", "vary", "ratelimit", "ratelimit-policy"]
+  private static let saidHere: Set<String> = [
+    "date", "vary", "ratelimit", "ratelimit-policy", "purser-shard",
+  ]
 
   /// Fields that belong to one connection (RFC 9110 §7.6.1), and those that are written anew.
   private static func isOwnOfConnection(_ name: String) -> Bool {

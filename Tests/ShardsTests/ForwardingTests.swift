@@ -21,6 +21,19 @@ import Testing
     return (0..<100).map { "customer-\($0)" }.first { any.home(of: $0) == shard } ?? ""
   }
 
+  /// Says who the neighbor is; nobody, without a name.
+  private struct Named: Placement {
+    let identity: String?
+
+    func identification(_ headers: Headers) -> [(String, String)] {
+      identity.map { [(Shards.answerer, $0)] } ?? []
+    }
+    func isSurelyHere(_ request: Request, _ home: Home) -> Bool { true }
+    func respond(to request: Request, _ home: Home, here: @escaping Router.Handler) async throws
+      -> Response
+    { try await here(request) }
+  }
+
   /// Shard 0 of two, whose neighbor is a server that tells what it was asked.
   private final class World: Sendable {
     let shards: Shards
@@ -30,8 +43,11 @@ import Testing
     let seen: Seen
     private let path = TestFolder.path("shards") + ".sqlite"
 
-    init(isAway: Bool = false, answer: @escaping @Sendable (Request) -> Response) throws {
-      var routes = Router()
+    init(
+      isAway: Bool = false, identity: String? = "/purser/test 1/2",
+      answer: @escaping @Sendable (Request) -> Response
+    ) throws {
+      var routes = Router(placement: Named(identity: identity))
       let seen = Seen()
       for method in [HTTPServer.Method.get, .post] {
         routes.on(method, "/v1/customers/{customer}", scope: nil) { request in
@@ -107,6 +123,28 @@ import Testing
     #expect(seen.headers["Authorization"] == "Bearer secret")
     #expect(seen.headers["Prefer"] == "wait=1" && seen.headers[Shards.header] == "1")
     #expect(seen.queryValue("a") == "b c" && !seen.id.isEmpty)
+    await world.end()
+  }
+
+  @Test(arguments: [nil, "/purser/other 1/2", "/purser/test 0/2", "/purser/test 1/3"])
+  func `an answer of somebody else is never taken for the shard's`(identity: String?) async throws {
+    let world = try World(identity: identity) { _ in Response(status: 404) }
+    let answer = try await world.ask(.get, Self.others)
+    #expect(answer.status == 503 && answer.header("Retry-After") != nil)
+    #expect(String(decoding: answer.body, as: UTF8.self).contains("wrong-shard"))
+    #expect(try await world.ask(.get, Self.mine).status == 200)
+    await world.end()
+  }
+
+  @Test func `who was asked by another shard says who it is, whatever the answer`() async throws {
+    let world = try World { _ in .text("there") }
+    let expected = "/purser/test 0/2"
+    for (customer, header) in [(Self.mine, "1"), (Self.others, "1")] {
+      let answer = try await world.ask(.get, customer, [(Shards.header, header)])
+      #expect(answer.header(Shards.answerer) == expected)
+    }
+    #expect(try await world.ask(.get, Self.mine).header(Shards.answerer) == nil)
+    #expect(try await world.ask(.get, Self.others).header(Shards.answerer) == nil)
     await world.end()
   }
 
