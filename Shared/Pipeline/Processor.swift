@@ -139,11 +139,12 @@ public final class Processor: Service {
     var published = PublishedPositions()
     var skipped = SkippedPositions()
     var size = BatchSize()
+    var repeats = Repeats()
     var heard = Deadline.after(Self.silence)
     caughtUp.store(progress.isRead(ends), ordering: .releasing)
     while !isStopping {
       let due = [published.due, skipped.due].compactMap { $0 }.min()
-      if let records = try poll(consumer, size.limit, due) {
+      if let records = try poll(consumer, size.limit, due, &repeats) {
         if !records.isEmpty, let id = try process(records.map { ($0, nil) }, &skipped) {
           published.add(progress.positions, outboxID: id)
           if !isCaughtUp && progress.isRead(ends) { caughtUp.store(true, ordering: .releasing) }
@@ -211,9 +212,9 @@ public final class Processor: Service {
   }
 
   /// The next records, none if there are none; nil when there was a fault.
-  private func poll(_ consumer: Consumer, _ limit: Int, _ due: Deadline?) throws
-    -> [ReceivedRecord]?
-  {
+  private func poll(
+    _ consumer: Consumer, _ limit: Int, _ due: Deadline?, _ repeats: inout Repeats
+  ) throws -> [ReceivedRecord]? {
     let timeout = min(.milliseconds(500), max(.milliseconds(1), due?.remaining ?? .seconds(1)))
     do {
       return try consumer.poll(maximum: limit, timeout: timeout)
@@ -221,7 +222,9 @@ public final class Processor: Service {
       guard error.isRetriable && !error.isFatal else { throw error }
       connected.store(false, ordering: .releasing)
       metrics.pollFailures.add()
-      log.warning("the broker does not answer; trying again", ["error": LogValue(error)])
+      if repeats.isDue("\(error)") {
+        log.warning("the broker does not answer; trying again", ["error": LogValue(error)])
+      }
       pause(.milliseconds(200))
       return nil
     }
@@ -260,6 +263,7 @@ public final class Processor: Service {
     let consumer = try makeConsumer()
     var isAssigned = false
     defer { if !isAssigned { consumer.close() } }
+    var repeats = Repeats()
     while !isStopping {
       do {
         let stored = try store.readers.readAndWait { reader in try InputPositions.all(reader) }
@@ -283,7 +287,9 @@ public final class Processor: Service {
         isAssigned = true
         return (consumer, plan.ends)
       } catch  where Self.mayPass(error) {
-        log.warning("the partitions cannot be assigned yet", ["error": LogValue(error)])
+        if repeats.isDue("\(error)") {
+          log.warning("the partitions cannot be assigned yet", ["error": LogValue(error)])
+        }
         pause(.milliseconds(500))
       }
     }

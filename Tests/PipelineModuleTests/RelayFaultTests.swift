@@ -90,7 +90,7 @@ struct `The relay, when Kafka fails,` {
     #expect(letter.value == nil && letter.keyText == "customer")
     #expect(letter.header("purser-reason") == "refused-by-kafka")
     #expect(letter.header("purser-value-left-out") != nil)
-    let behind = try #require(try await world.records(1, in: .orders).first)
+    let behind = try #require(try await world.records(1, in: .orders).first, "\(world.told)")
     #expect(behind.note == "behind it")
     #expect(try await process.drained())
     #expect(world.logged("Kafka refuses a dead letter"))

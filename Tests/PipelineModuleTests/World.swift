@@ -70,6 +70,9 @@ final class World: Sendable {
     lines.all.withLock { $0.contains { $0.contains(text) } }
   }
 
+  /// The whole log, for a test that fails.
+  var told: String { lines.all.withLock { $0.joined(separator: "\n") } }
+
   func create(_ made: [Topic], settings: [String: String] = [:]) async throws {
     let specifications = made.map { topic in
       var all = topic.settings
