@@ -66,7 +66,7 @@ struct AppleSampleTests {
     #expect(code { _ = try sandbox.verifyTransaction(text) } == .wrongApp)
     #expect(code { _ = try sandbox.verifyRenewalInfo(text) } == .wrongEnvironment)
     let transaction = try sample("transactionInfo")
-    #expect(code { _ = try sandbox.verifyNotification(transaction) } == .unknownForm)
+    #expect(code { _ = try sandbox.verifyNotification(transaction) } == .notANotification)
   }
 
   @Test func `transaction and renewal info are valid for their environment only`() throws {

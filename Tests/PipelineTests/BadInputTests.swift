@@ -123,6 +123,23 @@ extension WholeWay {
       #expect(try await way.contents() == before)
     }
 
+    @Test func `a transaction, which every customer has, is no notification and leaves nothing`()
+      async throws
+    {
+      let way = try way
+      let signed = try #require(try await way.buy("themes.all").signedTransaction)
+      _ = try await way.quiet()
+      let before = try await way.contents()
+      for path in ["/v1/notifications", "/v1/notifications/com.no.such.app"] {
+        let answer = try await way.send(
+          "POST", "verify-service", path, body: Array("{\"signedPayload\":\"\(signed)\"}".utf8),
+          key: "")
+        let problem = try BadInput.expect(answer, 400, "notification-rejected")
+        #expect(problem.reason == "not-a-notification")
+      }
+      #expect(try await way.contents() == before)
+    }
+
     @Test func `a genuine notification at the URL of another app is for nobody`() async throws {
       let way = try way
       let bought = try await way.buy("themes.all")

@@ -32,6 +32,8 @@ public struct Rejection: Error, Sendable, Equatable, CustomStringConvertible {
     case wrongEnvironment = "wrong-environment"
     /// The signature stands, but nothing in it says for which app: a form not known here.
     case unknownForm = "unknown-form"
+    /// The signature stands, but it is another kind of signed object, such as a transaction.
+    case notANotification = "not-a-notification"
     /// The signature stands, but an enclosed object speaks of something else than the outer one.
     case identityMismatch = "identity-mismatch"
     /// Too many unknown certificate chains at once; nothing was decided.
